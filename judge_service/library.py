@@ -1,0 +1,163 @@
+"""The rubrics of one service: loaded from a folder of TOML files and a folder of anchors."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from judge_service.anchor import Anchor
+from judge_service.errors import ConfigError, UnknownRubric
+from judge_service.rubric import Rubric
+
+
+def shipped(folder: str) -> Path:
+    """Where the shipped ``rubrics`` or ``anchors`` lie: in the wheel, or beside the package."""
+    inside = Path(str(resources.files("judge_service"))) / "data" / folder
+    return inside if inside.is_dir() else Path(__file__).resolve().parent.parent / folder
+
+
+class Library(Mapping[str, Rubric]):
+    """Rubrics by id. Iterates in order of ids; an unknown id raises UnknownRubric."""
+
+    def __init__(self, rubrics: Collection[Rubric]) -> None:
+        self._rubrics = {r.id: r for r in sorted(rubrics, key=lambda r: r.id)}
+
+    def __getitem__(self, rubric_id: str) -> Rubric:
+        try:
+            return self._rubrics[rubric_id]
+        except KeyError:
+            known = ", ".join(self._rubrics) or "none"
+            raise UnknownRubric(
+                f"there is no rubric {rubric_id[:80]!r}; known: {known}", field="rubric"
+            ) from None
+
+    def __contains__(self, rubric_id: object) -> bool:
+        return rubric_id in self._rubrics
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rubrics)
+
+    def __len__(self) -> int:
+        return len(self._rubrics)
+
+
+def load_library(
+    rubrics_dir: Path | None = None,
+    anchors_dir: Path | None = None,
+    *,
+    rule_modules: Collection[str] = (),
+) -> Library:
+    """Load every rubric of ``rubrics_dir`` with its anchors (defaults: the shipped ones).
+
+    Raises ConfigError, one line a fault, when anything in any file cannot be right.
+    """
+    rubrics_dir = shipped("rubrics") if rubrics_dir is None else rubrics_dir
+    anchors_dir = shipped("anchors") if anchors_dir is None else anchors_dir
+    if not rubrics_dir.is_dir():
+        raise ConfigError(f"{rubrics_dir}: no such folder of rubrics")
+    files = sorted(rubrics_dir.glob("*.toml"))
+    if not files:
+        raise ConfigError(f"{rubrics_dir}: no rubric (*.toml) in this folder")
+    faults: list[str] = []
+    rubrics: list[Rubric] = []
+    for file in files:
+        try:
+            rubrics.append(
+                load_rubric(file, anchors_dir / f"{file.stem}.jsonl", rule_modules=rule_modules)
+            )
+        except ConfigError as error:
+            faults.append(str(error))
+    known = {file.stem for file in files}
+    faults += [
+        f"{stray}: there is no rubric {stray.stem!r} for these anchors"
+        for stray in sorted(anchors_dir.glob("*.jsonl"))
+        if stray.stem not in known
+    ]
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return Library(rubrics)
+
+
+def load_rubric(
+    file: Path, anchors_file: Path | None = None, *, rule_modules: Collection[str] = ()
+) -> Rubric:
+    """Load one rubric file and, where it exists, its anchors file. Raises ConfigError."""
+    data = read_toml(file)
+    if "anchors" in data:
+        raise ConfigError(f"{file}: anchors: they belong in a file of their own")
+    rubric = parse_rubric(data, where=str(file), rule_modules=rule_modules)
+    if anchors_file is not None and anchors_file.exists():
+        anchors = read_anchors(anchors_file, rubric)
+        rubric = parse_rubric(
+            {**data, "anchors": anchors}, where=str(file), rule_modules=rule_modules
+        )
+    if rubric.id != file.stem:
+        raise ConfigError(f"{file}: id: {rubric.id!r} is not the file's name {file.stem!r}")
+    return rubric
+
+
+def parse_rubric(
+    data: Mapping[str, Any], *, where: str, rule_modules: Collection[str] = ()
+) -> Rubric:
+    """Make a rubric of decoded TOML or JSON. Raises ConfigError that names ``where`` and field."""
+    try:
+        return Rubric.model_validate(data, context={"rule_modules": rule_modules})
+    except ValidationError as error:
+        raise ConfigError("\n".join(f"{where}: {line}" for line in explain(error))) from None
+
+
+def explain(error: ValidationError) -> list[str]:
+    """One readable line per fault: the field's path and what is wrong with it."""
+    lines = []
+    for fault in error.errors(include_url=False, include_input=False):
+        path = ""
+        for part in fault["loc"]:
+            path += f"[{part}]" if isinstance(part, int) else f".{part}"
+        message = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "extra_forbidden":
+            message = "unknown field"
+        lines.append(f"{path.lstrip('.')}: {message}" if path else message)
+    return lines
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """Decode a TOML file. Raises ConfigError when it is missing or not TOML."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file}: not TOML: {error}") from None
+
+
+def read_anchors(file: Path, rubric: Rubric) -> list[Anchor]:
+    """The anchors of a JSONL file, checked against ``rubric``. Raises ConfigError with the line."""
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: cannot be read: {error}") from None
+    anchors: list[Anchor] = []
+    faults: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        where = f"{file}: line {number}"
+        try:
+            anchor = Anchor.model_validate(json.loads(line))
+        except ValidationError as error:
+            faults += [f"{where}: {fault}" for fault in explain(error)]
+        except ValueError as error:
+            faults.append(f"{where}: not JSON: {error}")
+        else:
+            fault = rubric.anchor_fault(anchor)
+            anchors.append(anchor)
+            faults += [f"{where}: {fault}"] if fault else []
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return anchors

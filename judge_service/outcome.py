@@ -1,0 +1,118 @@
+"""Outcomes: what a request ends in. A failed outcome is a type of its own and has no reward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from judge_service.errors import JudgingError
+from judge_service.flags import Flag
+from judge_service.rules import RulesReport
+from judge_service.usage import Usage
+
+Choice = Literal["first", "second", "tie"]
+PairOutcome = Literal["first", "second", "tie", "inconsistent"]
+Order = Literal["AB", "BA"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One answer of one judge. Exactly one of ``point`` (assess) and ``choice`` (pair) is set.
+
+    ``choice`` is already mapped back to the caller's order; ``latency_ms`` covers all attempts.
+    """
+
+    judge: str
+    family: str
+    model: str
+    model_served: str | None
+    reason: str
+    criterion: str | None = None
+    point: int | None = None
+    order: Order | None = None
+    choice: Choice | None = None
+    cached: bool = False
+    attempts: int = 1
+    latency_ms: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionResult:
+    """A criterion's point: the lower median of the panel. ``agreement`` is the share of votes on
+    that point, ``votes`` how many judges answered.
+    """
+
+    point: int
+    normalized: float
+    weight: float
+    agreement: float
+    votes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """What every outcome carries, success or failed."""
+
+    verdicts: tuple[Verdict, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    metrics: Mapping[str, float]
+    usage: Usage
+    rubric_hash: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessed(Common):
+    """A success: ``reward`` in [0, 1]."""
+
+    reward: float
+    short_circuited: bool
+    rules: RulesReport
+    criteria: Mapping[str, CriterionResult]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessFailed(Common):
+    """No verdict, hence no reward."""
+
+    error: JudgingError
+    rules: RulesReport
+    criteria: Mapping[str, CriterionResult]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderChoice:
+    """What a judge chose in one order, mapped back to the caller's order; None without verdict."""
+
+    order: Order
+    choice: Choice | None
+    judge: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(Common):
+    """A success: ``preference`` is 1.0, 0.0 or 0.5 for the first, None when inconsistent."""
+
+    outcome: PairOutcome
+    preference: float | None
+    consistent: bool
+    orders: tuple[OrderChoice, ...]
+    length_ratio: float | None
+    short_circuited: bool
+    rules: tuple[RulesReport, RulesReport]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareFailed(Common):
+    """At least one order has no verdict, hence there is no preference."""
+
+    error: JudgingError
+    orders: tuple[OrderChoice, ...]
+    length_ratio: float | None
+    rules: tuple[RulesReport, RulesReport]
+
+
+AssessOutcome = Assessed | AssessFailed
+CompareOutcome = Compared | CompareFailed

@@ -1,0 +1,42 @@
+"""What callers ask for, after the wire schema and before any look at rubrics and judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judge_service.types import Candidate, Prompt
+
+DEFAULT_TIMEOUT_S = 30.0
+MAX_TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The fields every request has. ``judges`` restricts the pool, ``panel_size`` overrides the
+    rubric's; ``audit`` (admins only) asks the judge even where a rule would end the matter.
+    """
+
+    rubric: str
+    prompt: Prompt
+    reference: str | None = None
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    judges: tuple[str, ...] | None = None
+    panel_size: int | None = None
+    metadata: Mapping[str, Any] | None = None
+    audit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessRequest(Request):
+    """One candidate on a rubric."""
+
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareRequest(Request):
+    """Two candidates against each other."""
+
+    candidates: tuple[Candidate, Candidate]
