@@ -1,0 +1,1 @@
+"""Tests of the service, its clients and its command line."""
