@@ -1,0 +1,95 @@
+"""Who is asked for one request: restriction, family exclusion, rotation, panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from judge_service.errors import InvalidRequest, UnknownJudge
+from judge_service.exhibit import Exhibit, prompt_text
+from judge_service.flags import Flag
+from judge_service.judge import Bench, JudgeSpec
+from judge_service.request import Request
+from judge_service.rotation import eligible, order, panel
+from judge_service.rubric import Rubric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """All eligible judges, best placed first, and those of them that are asked."""
+
+    ordered: tuple[JudgeSpec, ...]
+    panel: tuple[JudgeSpec, ...]
+
+    def spares(self) -> Iterator[JudgeSpec]:
+        """Judges of families that are neither on the panel nor given out already, in order."""
+        taken = frozenset[str]().union(*(j.families for j in self.panel))
+        for judge in self.ordered:
+            if not judge.families & taken:
+                taken |= judge.families
+                yield judge
+
+
+def known_families(
+    exhibits: Sequence[Exhibit], *, require: bool
+) -> tuple[frozenset[str], list[Flag]]:
+    """The candidates' families, and the flag for those of which none is known.
+
+    Raises InvalidRequest when one is unknown and the operator requires them.
+    """
+    families: frozenset[str] = frozenset()
+    unknown: list[str] = []
+    for number, shown in enumerate(exhibits):
+        own = shown.families()
+        families |= own
+        if not own:
+            unknown.append(_name(shown, number, len(exhibits)))
+    if unknown and require:
+        raise InvalidRequest(
+            f"the family of {', '.join(unknown)} is not known and this service requires it: "
+            "give family, or a policy_model whose family is known",
+            field=unknown[0],
+        )
+    if not unknown:
+        return families, []
+    detail = f"{', '.join(unknown)}: no family given or known, so no judge could be excluded"
+    return families, [Flag("family_unknown", detail)]
+
+
+def select(request: Request, rubric: Rubric, bench: Bench, excluded: frozenset[str]) -> Selection:
+    """Choose the judges of a request.
+
+    Raises UnknownJudge, InvalidRequest (a panel that can never meet the quorum) and
+    NoEligibleJudge.
+    """
+    pool = bench.rotation() if request.judges is None else _named(request.judges, bench)
+    size = request.panel_size or rubric.judging.panel_size
+    if size < rubric.judging.quorum:
+        raise InvalidRequest(
+            f"panel_size {size} can never meet the rubric's quorum of {rubric.judging.quorum}",
+            field="panel_size",
+        )
+    ordered = order(eligible(pool, excluded), rubric.rubric_hash, prompt_text(request.prompt))
+    return Selection(ordered=ordered, panel=panel(ordered, size))
+
+
+def check_judges(request: Request, bench: Bench) -> None:
+    """Raise UnknownJudge when the request names a judge that is not configured."""
+    if request.judges is not None:
+        _named(request.judges, bench)
+
+
+def _named(ids: tuple[str, ...], bench: Bench) -> tuple[JudgeSpec, ...]:
+    for judge_id in ids:
+        if judge_id not in bench:
+            raise UnknownJudge(
+                f"there is no judge {judge_id[:80]!r}; configured: {', '.join(bench)}",
+                field="judges",
+            )
+    return tuple(bench[judge_id] for judge_id in dict.fromkeys(ids))
+
+
+def _name(shown: Exhibit, number: int, of: int) -> str:
+    if shown.candidate.id:
+        return f"candidate {shown.candidate.id[:64]!r}"
+    return "candidate" if of == 1 else f"candidates[{number}]"
