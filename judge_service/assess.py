@@ -1,0 +1,213 @@
+"""Assess: one candidate on a rubric, from the request to the reward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from judge_service import combine
+from judge_service.ask import Answer, Asker
+from judge_service.case import Case
+from judge_service.envelope import Question, assess_question
+from judge_service.errors import JudgingError, NoEligibleJudge
+from judge_service.fit import check_after, check_before
+from judge_service.flags import Flag
+from judge_service.inspection import Inspection
+from judge_service.metrics import assess_metrics
+from judge_service.outcome import (
+    Assessed,
+    AssessFailed,
+    AssessOutcome,
+    CriterionResult,
+    Verdict,
+)
+from judge_service.panel import Poll, control_is_judged, poll
+from judge_service.reply import ScoreForm
+from judge_service.rubric import Rubric
+from judge_service.selection import Selection, select
+from judge_service.usage import Usage
+
+
+async def assess(
+    case: Case, inspection: Inspection, excluded: frozenset[str], asker: Asker
+) -> AssessOutcome:
+    """Judge one inspected candidate. ``excluded`` are the families that may not judge it.
+
+    Hard rules end it first; then the panel is asked about every criterion at once; a criterion
+    without a quorum fails the whole.
+    """
+    if not inspection.passed and not case.request.audit:
+        return _short_circuit(case, inspection)
+    try:
+        selection = select(case.request, case.rubric, case.bench, excluded)
+    except NoEligibleJudge as error:
+        return _failed(case, inspection, error, {}, ())
+    questions = _questions(case, inspection)
+    if not case.request.audit:
+        unfit = await check_before(asker, selection, inspection.shown.text)
+        if unfit is not None:
+            return _short_circuit(case, inspection.failed(unfit))
+    polls = await poll(case, asker, selection, questions)
+    return await _conclude(case, inspection, asker, selection, polls)
+
+
+async def _conclude(
+    case: Case, inspection: Inspection, asker: Asker, selection: Selection, polls: Sequence[Poll]
+) -> AssessOutcome:
+    verdicts = [v for p in polls for a in p.answers for v in verdicts_of(a, p.question)]
+    results = _results(case.rubric, polls)
+    judging = case.rubric.judging
+    failures = [
+        (p, error)
+        for p in polls
+        if (error := p.failure(judging.quorum, len(selection.panel))) is not None
+    ]
+    if not failures:
+        return _success(case, inspection, results, verdicts)
+    unfit = check_after(asker, inspection.shown.text, failures[0][0])
+    if unfit is not None and not case.request.audit:
+        return _short_circuit(case, inspection.failed(unfit))
+    if judging.on_unjudgeable == "zero" and await _is_unjudgeable(
+        case, asker, [p for p, _ in failures]
+    ):
+        return _unjudgeable(case, inspection, verdicts)
+    return _failed(case, inspection, failures[0][1], results, verdicts)
+
+
+def _questions(case: Case, inspection: Inspection) -> tuple[Question, ...]:
+    rubric, request = case.rubric, case.request
+    one = rubric.judging.ask == "together"
+    groups = [rubric.criteria] if one else [(criterion,) for criterion in rubric.criteria]
+    return tuple(
+        assess_question(rubric, group, request.prompt, inspection.shown, request.reference)
+        for group in groups
+    )
+
+
+def verdicts_of(answer: Answer, question: Question) -> list[Verdict]:
+    """One verdict per criterion of an answer; what was spent stands in the first of them."""
+    points = (
+        {question.criterion: answer.reading.score}
+        if isinstance(question.form, ScoreForm)
+        else answer.reading.scores
+    )
+    return [
+        Verdict(
+            judge=answer.judge.id,
+            family=answer.judge.family_label,
+            model=answer.judge.model,
+            model_served=answer.model_served,
+            reason=answer.reason,
+            criterion=name,
+            point=point,
+            attempts=answer.attempts,
+            latency_ms=answer.latency_ms,
+            usage=answer.usage if number == 0 else Usage(),
+        )
+        for number, (name, point) in enumerate(points.items())
+    ]
+
+
+def _results(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResult]:
+    points: dict[str, list[int]] = {}
+    for one in polls:
+        for answer in one.answers:
+            for verdict in verdicts_of(answer, one.question):
+                if verdict.criterion is not None and verdict.point is not None:
+                    points.setdefault(verdict.criterion, []).append(verdict.point)
+    return {
+        c.name: combine.criterion_result(c, points[c.name])
+        for c in rubric.criteria
+        if len(points.get(c.name, ())) >= rubric.judging.quorum
+    }
+
+
+async def _is_unjudgeable(case: Case, asker: Asker, polls: Sequence[Poll]) -> bool:
+    if not all(p.defeated_two_families for p in polls):
+        return False
+    return await control_is_judged(case, asker, case.rubric.criteria[0], polls[0])
+
+
+def _success(
+    case: Case,
+    inspection: Inspection,
+    results: Mapping[str, CriterionResult],
+    verdicts: Sequence[Verdict],
+) -> Assessed:
+    chars = inspection.shown.chars
+    score = combine.model_score(case.rubric, results, chars)
+    return Assessed(
+        reward=combine.reward(case.rubric, inspection.rules, score),
+        short_circuited=False,
+        rules=inspection.rules,
+        criteria=results,
+        verdicts=tuple(verdicts),
+        flags=tuple(case.flags),
+        metrics=assess_metrics(
+            case.rubric, inspection.rules, results, verdicts,
+            chars=chars, model_score=score, short_circuited=False,
+        ),
+        usage=case.ledger.total,
+        rubric_hash=case.rubric.rubric_hash,
+        fingerprint=case.fingerprint(),
+    )  # fmt: skip
+
+
+def _short_circuit(case: Case, inspection: Inspection) -> Assessed:
+    return _zero(case, inspection, (), short_circuited=True)
+
+
+def _unjudgeable(case: Case, inspection: Inspection, verdicts: Sequence[Verdict]) -> Assessed:
+    case.flag(
+        Flag(
+            "unjudgeable",
+            "judges of two families gave no usable verdict, a control item was judged as usual",
+        )
+    )
+    return _zero(case, inspection, verdicts, short_circuited=False)
+
+
+def _zero(
+    case: Case,
+    inspection: Inspection,
+    verdicts: Sequence[Verdict],
+    *,
+    short_circuited: bool,
+) -> Assessed:
+    return Assessed(
+        reward=0.0,
+        short_circuited=short_circuited,
+        rules=inspection.rules,
+        criteria={},
+        verdicts=tuple(verdicts),
+        flags=tuple(case.flags),
+        metrics=assess_metrics(
+            case.rubric, inspection.rules, {}, verdicts,
+            chars=inspection.shown.chars, model_score=0.0, short_circuited=short_circuited,
+        ),
+        usage=case.ledger.total,
+        rubric_hash=case.rubric.rubric_hash,
+        fingerprint=case.fingerprint(),
+    )  # fmt: skip
+
+
+def _failed(
+    case: Case,
+    inspection: Inspection,
+    error: JudgingError,
+    results: Mapping[str, CriterionResult],
+    verdicts: Sequence[Verdict],
+) -> AssessFailed:
+    return AssessFailed(
+        error=error,
+        rules=inspection.rules,
+        criteria=results,
+        verdicts=tuple(verdicts),
+        flags=tuple(case.flags),
+        metrics=assess_metrics(
+            case.rubric, inspection.rules, results, verdicts,
+            chars=inspection.shown.chars, model_score=None, short_circuited=False,
+        ),
+        usage=case.ledger.total,
+        rubric_hash=case.rubric.rubric_hash,
+        fingerprint=case.fingerprint(),
+    )  # fmt: skip

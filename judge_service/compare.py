@@ -1,0 +1,352 @@
+"""Compare: two candidates against each other, every judge asked in both orders."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judge_service.ask import Answer, Asker, Budget, as_judging_error
+from judge_service.case import Case
+from judge_service.envelope import Question, compare_question
+from judge_service.errors import JudgeServiceError, JudgingError, NoEligibleJudge, QuorumNotMet
+from judge_service.fit import check_before
+from judge_service.flags import Flag
+from judge_service.history import PairHistory
+from judge_service.inspection import Inspection
+from judge_service.judge import JudgeSpec
+from judge_service.metrics import compare_metrics
+from judge_service.outcome import (
+    Choice,
+    Compared,
+    CompareFailed,
+    CompareOutcome,
+    Order,
+    OrderChoice,
+    PairOutcome,
+    Verdict,
+)
+from judge_service.pairwise import PREFERENCE, mapped_back, pair_outcome, panel_outcome
+from judge_service.rules import RulesReport
+from judge_service.selection import Selection, select
+
+Inspections = tuple[Inspection, Inspection]
+ORDERS: tuple[Order, Order] = ("AB", "BA")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedPair:
+    """One judge's two orders: an answer or an error each."""
+
+    judge: JudgeSpec
+    ab: Answer | JudgingError
+    ba: Answer | JudgingError
+
+    def choice(self, order: Order) -> Choice | None:
+        """What was chosen in one order, mapped back; None without a verdict."""
+        answer = self.ab if order == "AB" else self.ba
+        return (
+            None if isinstance(answer, JudgingError) else mapped_back(answer.reading.choice, order)
+        )
+
+    @property
+    def outcome(self) -> PairOutcome | None:
+        """None when one of the orders has no verdict."""
+        ab, ba = self.choice("AB"), self.choice("BA")
+        return None if ab is None or ba is None else pair_outcome(ab, ba)
+
+    @property
+    def error(self) -> JudgingError | None:
+        """The first order's error, else the second's, else None."""
+        return next((a for a in (self.ab, self.ba) if isinstance(a, JudgingError)), None)
+
+
+async def compare(
+    case: Case,
+    inspections: Inspections,
+    excluded: frozenset[str],
+    asker: Asker,
+    history: PairHistory,
+) -> CompareOutcome:
+    """Compare two inspected candidates. ``excluded`` are the families that may not judge them."""
+    if not case.request.audit:
+        settled = _without_judge(inspections)
+        if settled is not None:
+            return _compared(case, inspections, settled, (), short_circuited=True)
+    try:
+        selection = select(case.request, case.rubric, case.bench, excluded)
+    except NoEligibleJudge as error:
+        return _failed(case, inspections, error, ())
+    if not case.request.audit:
+        fitting = await _fitting(asker, selection, inspections)
+        settled = _without_judge(fitting)
+        if settled is not None:
+            return _compared(case, fitting, settled, (), short_circuited=True)
+    questions = _questions(case, inspections)
+    spares = selection.spares() if case.rubric.judging.fallback == "family" else iter(())
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(_pair(case, asker, judge, questions, keep=_keep(case)))
+            for judge in selection.panel
+        ]
+    pairs = [task.result() for task in tasks]
+    for index, (pair, budgets) in enumerate(pairs):
+        spare = next(spares, None) if pair.outcome is None and case.deadline.left() > 0 else None
+        if spare is not None:
+            pairs[index] = await _replaced(case, asker, pair, spare, questions, budgets)
+    judged = [pair for pair, _ in pairs]
+    return await _conclude(case, inspections, asker, selection, judged, questions, history)
+
+
+async def _conclude(
+    case: Case,
+    inspections: Inspections,
+    asker: Asker,
+    selection: Selection,
+    judged: list[JudgedPair],
+    questions: dict[Order, Question],
+    history: PairHistory,
+) -> CompareOutcome:
+    answered = [pair.outcome for pair in judged if pair.outcome is not None]
+    asked = len(selection.panel)
+    error = _error(case, judged, len(answered), asked)
+    if error is not None:
+        _remember(case, inspections, judged, None, history)
+        return _failed(case, inspections, error, judged)
+    outcome = panel_outcome(answered, asked)
+    if outcome == "inconsistent" and case.rubric.judging.on_inconsistent == "escalate":
+        extra = await _escalated(case, asker, selection, questions)
+        if extra is not None:
+            judged = [*judged, extra]
+            outcome = extra.outcome or outcome
+    _remember(case, inspections, judged, outcome, history)
+    return _compared(case, inspections, outcome, judged, short_circuited=False)
+
+
+def _without_judge(inspections: Inspections) -> PairOutcome | None:
+    """The outcome where no judge is needed: a hard rule is broken, or both answers are one."""
+    first, second = inspections
+    if first.passed != second.passed:
+        return "first" if first.passed else "second"
+    if not first.passed or first.shown.key == second.shown.key:
+        return "tie"
+    return None
+
+
+async def _fitting(asker: Asker, selection: Selection, inspections: Inspections) -> Inspections:
+    """The same inspections, with the rule ``fits_judge`` failed where a candidate is too long."""
+    checked = []
+    for one in inspections:
+        unfit = await check_before(asker, selection, one.shown.text)
+        checked.append(one if unfit is None else one.failed(unfit))
+    return checked[0], checked[1]
+
+
+def _questions(case: Case, inspections: Inspections) -> dict[Order, Question]:
+    first, second = (one.shown for one in inspections)
+    request = case.request
+    return {
+        "AB": compare_question(case.rubric, request.prompt, (first, second), request.reference),
+        "BA": compare_question(case.rubric, request.prompt, (second, first), request.reference),
+    }
+
+
+def _keep(case: Case) -> int:
+    return 1 if case.rubric.judging.fallback == "family" else 0
+
+
+async def _pair(
+    case: Case,
+    asker: Asker,
+    judge: JudgeSpec,
+    questions: dict[Order, Question],
+    budgets: dict[Order, Budget] | None = None,
+    *,
+    keep: int = 0,
+    single: bool = False,
+) -> tuple[JudgedPair, dict[Order, Budget]]:
+    """Both orders of one judge at once, each whatever the other one gives."""
+    budgets = budgets or {order: Budget() for order in ORDERS}
+
+    async def one(order: Order) -> Answer | JudgingError:
+        try:
+            answer = await asker.ask(
+                judge, questions[order], case.deadline, case.ledger, budgets[order],
+                keep=keep, single=single,
+            )  # fmt: skip
+        except JudgeServiceError as error:
+            return as_judging_error(error)
+        case.note(answer)
+        return answer
+
+    ab, ba = await asyncio.gather(one("AB"), one("BA"))
+    return JudgedPair(judge=judge, ab=ab, ba=ba), budgets
+
+
+async def _replaced(
+    case: Case,
+    asker: Asker,
+    pair: JudgedPair,
+    spare: JudgeSpec,
+    questions: dict[Order, Question],
+    budgets: dict[Order, Budget],
+) -> tuple[JudgedPair, dict[Order, Budget]]:
+    """One try at another family, in both orders; only a whole pair takes the other one's place."""
+    other, budgets = await _pair(case, asker, spare, questions, budgets, single=True)
+    if other.outcome is None:
+        return pair, budgets
+    code = pair.error.code if pair.error else "no verdict"
+    case.flag(Flag("fallback_judge", f"{spare.id} in place of {pair.judge.id} ({code})"))
+    return other, budgets
+
+
+async def _escalated(
+    case: Case, asker: Asker, selection: Selection, questions: dict[Order, Question]
+) -> JudgedPair | None:
+    """The pair of one more judge family, or None where there is none or it gave no verdict."""
+    judge = next(selection.spares(), None)
+    if judge is None:
+        case.flag(Flag("escalated", "inconsistent, and there is no other judge family to decide"))
+        return None
+    pair, _ = await _pair(case, asker, judge, questions)
+    if pair.outcome is None:
+        code = pair.error.code if pair.error else "no verdict"
+        case.flag(Flag("escalated", f"{judge.id} was asked to decide and could not ({code})"))
+        return None
+    case.flag(Flag("escalated", f"{judge.id} was asked to decide: {pair.outcome}"))
+    return pair
+
+
+def _error(
+    case: Case, judged: Sequence[JudgedPair], answered: int, asked: int
+) -> JudgingError | None:
+    quorum = case.rubric.judging.quorum
+    if answered >= quorum:
+        return None
+    if asked == 1 and quorum == 1:
+        return judged[0].error
+    causes = "; ".join(f"{p.judge.id}: {p.error.code}" for p in judged if p.error)
+    return QuorumNotMet(
+        f"{answered} of {asked} judges gave a verdict in both orders, {quorum} are needed"
+        + (f" ({causes})" if causes else "")
+    )
+
+
+def _remember(
+    case: Case,
+    inspections: Inspections,
+    judged: Sequence[JudgedPair],
+    outcome: PairOutcome | None,
+    history: PairHistory,
+) -> None:
+    """Note the pairs, and flag a win that the judge's recent wins explain by length alone."""
+    lengths = (inspections[0].shown.chars, inspections[1].shown.chars)
+    longer = "first" if lengths[0] > lengths[1] else "second"
+    for pair in judged:
+        ab, ba = pair.choice("AB"), pair.choice("BA")
+        if ab is None or ba is None:
+            continue
+        if not case.request.audit:
+            history.add(pair.judge.id, ab, ba, lengths)
+        won_by_longer = outcome == longer and lengths[0] != lengths[1]
+        if won_by_longer and history.follows_length(pair.judge.id):
+            case.flag(
+                Flag(
+                    "length_bias",
+                    f"{pair.judge.id}: the longer answer won nearly all of its recent pairs",
+                )
+            )
+
+
+def _verdicts(judged: Sequence[JudgedPair]) -> tuple[Verdict, ...]:
+    found = []
+    for pair in judged:
+        for order in ORDERS:
+            answer = pair.ab if order == "AB" else pair.ba
+            if isinstance(answer, JudgingError):
+                continue
+            found.append(
+                Verdict(
+                    judge=answer.judge.id,
+                    family=answer.judge.family_label,
+                    model=answer.judge.model,
+                    model_served=answer.model_served,
+                    reason=answer.reason,
+                    order=order,
+                    choice=mapped_back(answer.reading.choice, order),
+                    attempts=answer.attempts,
+                    latency_ms=answer.latency_ms,
+                    usage=answer.usage,
+                )
+            )
+    return tuple(found)
+
+
+def _orders(judged: Sequence[JudgedPair]) -> tuple[OrderChoice, ...]:
+    return tuple(
+        OrderChoice(order=order, choice=pair.choice(order), judge=pair.judge.id)
+        for pair in judged
+        for order in ORDERS
+    )
+
+
+def _length_ratio(inspections: Inspections) -> float | None:
+    """Characters of the first by those of the second, as judged; None where the second has none."""
+    first, second = (one.shown.chars for one in inspections)
+    return first / second if second else None
+
+
+def _rules(inspections: Inspections) -> tuple[RulesReport, RulesReport]:
+    return inspections[0].rules, inspections[1].rules
+
+
+def _lengths(inspections: Inspections) -> tuple[int, int]:
+    return inspections[0].shown.chars, inspections[1].shown.chars
+
+
+def _compared(
+    case: Case,
+    inspections: Inspections,
+    outcome: PairOutcome,
+    judged: Sequence[JudgedPair],
+    *,
+    short_circuited: bool,
+) -> Compared:
+    verdicts = _verdicts(judged)
+    return Compared(
+        outcome=outcome,
+        preference=PREFERENCE[outcome],
+        consistent=outcome != "inconsistent",
+        orders=_orders(judged),
+        length_ratio=_length_ratio(inspections),
+        short_circuited=short_circuited,
+        rules=_rules(inspections),
+        verdicts=verdicts,
+        flags=tuple(case.flags),
+        metrics=compare_metrics(
+            outcome, verdicts, lengths=_lengths(inspections), short_circuited=short_circuited
+        ),
+        usage=case.ledger.total,
+        rubric_hash=case.rubric.rubric_hash,
+        fingerprint=case.fingerprint(),
+    )
+
+
+def _failed(
+    case: Case, inspections: Inspections, error: JudgingError, judged: Sequence[JudgedPair]
+) -> CompareFailed:
+    verdicts = _verdicts(judged)
+    return CompareFailed(
+        error=error,
+        orders=_orders(judged),
+        length_ratio=_length_ratio(inspections),
+        rules=_rules(inspections),
+        verdicts=verdicts,
+        flags=tuple(case.flags),
+        metrics=compare_metrics(
+            None, verdicts, lengths=_lengths(inspections), short_circuited=False
+        ),
+        usage=case.ledger.total,
+        rubric_hash=case.rubric.rubric_hash,
+        fingerprint=case.fingerprint(),
+    )

@@ -1,0 +1,95 @@
+"""Whether a candidate alone is too long for a judge: the rule ``fits_judge``.
+
+Without the judge's own tokenizer the number of tokens is only known within bounds. Before a call
+the lower bound decides, so that nothing that might fit is turned away; after the provider has said
+that the request is too long, the upper bound tells whose length it was.
+"""
+
+from __future__ import annotations
+
+import re
+
+from judge_service.ask import Asker
+from judge_service.data_block import render_messages
+from judge_service.errors import ContextTooLong
+from judge_service.panel import Poll
+from judge_service.rules import RuleResult
+from judge_service.selection import Selection
+
+MIN_CHARS_TO_CHECK = 4_000
+_CHARS_PER_TOKEN_AT_MOST = 8
+_WINDOW = re.compile(r"(?:context|maximum|limit|window)\D{0,60}?(\d{3,8})", re.IGNORECASE)
+
+
+def fewest_tokens(text: str) -> int:
+    """A number of tokens that ``text`` has at least, for any common tokenizer."""
+    wide = sum(1 for char in text if char > "\u2e80")
+    return (len(text) - wide) // _CHARS_PER_TOKEN_AT_MOST + wide // 3
+
+
+def most_tokens(text: str) -> int:
+    """A number of tokens that ordinary ``text`` hardly exceeds."""
+    return len(text.encode("utf-8", "surrogatepass")) // 2 + 1
+
+
+def window_in(message: str) -> int | None:
+    """The context window that a provider's error message names, in tokens."""
+    found = _WINDOW.search(message)
+    return int(found.group(1)) if found else None
+
+
+def too_long_before(window: int, candidate: str) -> bool:
+    """Before the call: the candidate alone surely exceeds the window."""
+    return len(candidate) >= MIN_CHARS_TO_CHECK and fewest_tokens(candidate) > window
+
+
+def too_long_after(window: int, candidate: str, rest: str) -> bool:
+    """After the refusal: all but the candidate surely fits, so it was the candidate."""
+    return (
+        len(candidate) >= MIN_CHARS_TO_CHECK
+        and most_tokens(rest) < window
+        and most_tokens(candidate) + most_tokens(rest) > window
+    )
+
+
+def does_not_fit(window: int, judge: str) -> RuleResult:
+    """The failed rule."""
+    return RuleResult(
+        rule="fits_judge",
+        hard=True,
+        weight=0.0,
+        passed=False,
+        score=0.0,
+        detail=f"the candidate alone is longer than the {window:,} tokens judge {judge!r} takes",
+    )
+
+
+async def check_before(asker: Asker, selection: Selection, candidate: str) -> RuleResult | None:
+    """The failed rule when the candidate surely does not fit one of the chosen judges."""
+    if len(candidate) < MIN_CHARS_TO_CHECK:
+        return None
+    for judge in selection.panel:
+        window = asker.capability(judge).window or await asker.backend.context_window(judge)
+        if window is not None and too_long_before(window, candidate):
+            return does_not_fit(window, judge.id)
+    return None
+
+
+def check_after(asker: Asker, candidate: str, poll: Poll) -> RuleResult | None:
+    """The failed rule when a judge found the request too long and it was the candidate's length.
+
+    Providers name their window in the refusal; it is remembered for the next request.
+    """
+    rest = poll.question.system + "".join(
+        value if isinstance(value, str) else render_messages(value)
+        for slot, value in poll.question.slots
+        if slot != "candidate"
+    )
+    for miss in poll.misses:
+        if not isinstance(miss.error, ContextTooLong):
+            continue
+        capability = asker.capability(miss.judge)
+        capability.window = window_in(str(miss.error)) or capability.window
+        if capability.window and too_long_after(capability.window, candidate, rest):
+            return does_not_fit(capability.window, miss.judge.id)
+    return None

@@ -1,0 +1,121 @@
+"""Outcomes as JSON-ready values: the one form that HTTP and the command line give out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from judge_service.errors import JudgingError
+from judge_service.outcome import (
+    Assessed,
+    AssessFailed,
+    AssessOutcome,
+    Common,
+    Compared,
+    CompareOutcome,
+    Verdict,
+)
+from judge_service.rules import RulesReport
+from judge_service.usage import Usage
+
+
+def assess_wire(
+    outcome: AssessOutcome, metadata: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The answer to an assessment: ``reward`` is None exactly when ``status`` is failed."""
+    assert isinstance(outcome, (Assessed, AssessFailed))  # noqa: S101 - the union has no others
+    scored = isinstance(outcome, Assessed)
+    return {
+        "status": "success" if scored else "failed",
+        "reward": outcome.reward if isinstance(outcome, Assessed) else None,
+        "short_circuited": outcome.short_circuited if isinstance(outcome, Assessed) else False,
+        "rules": _rules(outcome.rules),
+        "criteria": {name: asdict(result) for name, result in outcome.criteria.items()},
+        **_common(outcome, None if isinstance(outcome, Assessed) else outcome.error, metadata),
+    }
+
+
+def compare_wire(
+    outcome: CompareOutcome, metadata: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The answer to a comparison: ``outcome`` and ``preference`` are None when it failed."""
+    success = outcome if isinstance(outcome, Compared) else None
+    error = None if isinstance(outcome, Compared) else outcome.error
+    return {
+        "status": "success" if success else "failed",
+        "outcome": success.outcome if success else None,
+        "preference": success.preference if success else None,
+        "consistent": success.consistent if success else None,
+        "orders": [asdict(order) for order in outcome.orders],
+        "length_ratio": outcome.length_ratio,
+        "short_circuited": success.short_circuited if success else False,
+        "rules": [_rules(report) for report in outcome.rules],
+        **_common(outcome, error, metadata),
+    }
+
+
+def _common(
+    outcome: Common, error: JudgingError | None, metadata: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    return {
+        "verdicts": [_verdict(verdict) for verdict in outcome.verdicts],
+        "flags": [{"flag": flag.flag, "detail": flag.detail} for flag in outcome.flags],
+        "metrics": dict(outcome.metrics),
+        "usage": _usage(outcome.usage),
+        "rubric_hash": outcome.rubric_hash,
+        "fingerprint": outcome.fingerprint,
+        "error": None if error is None else error_wire(error),
+        "metadata": None if metadata is None else dict(metadata),
+    }
+
+
+def error_wire(error: JudgingError) -> dict[str, Any]:
+    """Code, message and whether asking again can help."""
+    return {
+        "code": error.code,
+        "message": str(error),
+        "retryable": error.retryable,
+        "retry_after_s": error.retry_after_s,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    where: dict[str, Any] = (
+        {"criterion": verdict.criterion, "point": verdict.point}
+        if verdict.choice is None
+        else {"order": verdict.order, "choice": verdict.choice}
+    )
+    return {
+        "judge": verdict.judge,
+        "family": verdict.family,
+        "model": verdict.model,
+        "model_served": verdict.model_served,
+        **where,
+        "reason": verdict.reason,
+        "cached": verdict.cached,
+        "attempts": verdict.attempts,
+        "latency_ms": round(verdict.latency_ms, 1),
+        "usage": _usage(verdict.usage),
+    }
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return asdict(usage)
+
+
+def _rules(report: RulesReport) -> dict[str, Any]:
+    return {
+        "passed": report.passed,
+        "score": report.score,
+        "results": [
+            {
+                "rule": r.rule,
+                "hard": r.hard,
+                "passed": r.passed,
+                "score": r.score,
+                "detail": r.detail,
+            }
+            for r in report.results
+        ],
+    }
