@@ -1,0 +1,103 @@
+"""The HTTP transport under LiteLLM: bounded replies, no redirects, and a record of what came back.
+
+LiteLLM reads a reply whole whatever its size, follows redirects and drops fields of the protocol
+(``refusal``). This transport stands under its clients: it reads at most 64 KiB, compressed or not,
+never follows a redirect, and keeps the raw exchange for the adapter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+import zlib
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+import httpx
+
+MAX_REPLY_BYTES = 64 * 1024
+_ALSO_DROPPED = ("content-encoding", "content-length", "transfer-encoding", "location")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What one upstream request brought: ``status`` is None until headers have arrived."""
+
+    status: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    too_large: bool = False
+
+
+EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """Sends each request through a client of the running event loop, guarded.
+
+    Proxies of the environment (HTTPS_PROXY, NO_PROXY) are honoured, except for loopback addresses.
+    """
+
+    def __init__(self) -> None:
+        self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send ``request`` and read a bounded reply."""
+        request.headers["accept-encoding"] = "identity"
+        response = await self._client().send(request, stream=True)
+        try:
+            body, too_large = await _read(response)
+        finally:
+            await response.aclose()
+        exchange = EXCHANGE.get()
+        if exchange is not None:
+            exchange.status = response.status_code
+            exchange.headers = {k.lower(): v for k, v in response.headers.items()}
+            exchange.body = body
+            exchange.too_large = too_large
+        headers = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name.lower() not in _ALSO_DROPPED
+        ]
+        return httpx.Response(response.status_code, headers=headers, content=body, request=request)
+
+    async def aclose(self) -> None:
+        """Close the running loop's connections."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+    def _client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None:
+            client = httpx.AsyncClient(
+                follow_redirects=False,
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=256),
+                mounts={f"all://{host}": None for host in ("127.0.0.1", "localhost", "[::1]")},
+            )
+            self._clients[loop] = client
+        return client
+
+
+async def _read(response: httpx.Response) -> tuple[bytes, bool]:
+    """At most ``MAX_REPLY_BYTES`` of the decoded body, and whether there was more."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    # 32 + MAX_WBITS: gzip and zlib headers are both recognised.
+    inflate = zlib.decompressobj(32 + zlib.MAX_WBITS) if encoding in ("gzip", "deflate") else None
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        room = MAX_REPLY_BYTES + 1 - len(body)
+        if inflate is None:
+            body += chunk[:room]
+        else:
+            try:
+                body += inflate.decompress(chunk, room)
+            except zlib.error as error:
+                raise httpx.DecodingError(str(error)) from error
+        if len(body) > MAX_REPLY_BYTES:
+            return bytes(body[:MAX_REPLY_BYTES]), True
+    return bytes(body), False

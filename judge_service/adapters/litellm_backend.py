@@ -1,0 +1,215 @@
+"""Judges through LiteLLM: the only module that imports it, and only when a judge is needed.
+
+LiteLLM names models, knows providers and prices. Its retries, fallbacks and callbacks are off: one
+call here is one upstream request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from judge_service.adapters.guarded_transport import EXCHANGE, Exchange, GuardedTransport
+from judge_service.adapters.litellm_errors import translate
+from judge_service.backend import ChatCall, ChatReply
+from judge_service.errors import UpstreamProtocolError
+from judge_service.judge import JudgeSpec
+from judge_service.usage import Usage
+
+_lock = threading.Lock()
+_transport = GuardedTransport()
+
+
+def load_litellm() -> Any:
+    """Import LiteLLM (seconds, once) without network access and with its extras switched off."""
+    with _lock:
+        # Otherwise the import fetches a price list over the network.
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        import litellm
+
+        if getattr(litellm, "_judge_service_ready", False):
+            return litellm
+        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+        litellm.suppress_debug_info = True
+        litellm.telemetry = False
+        litellm.drop_params = False
+        litellm.num_retries = None
+        # Every client LiteLLM makes asks here for its transport and its proxies.
+        AsyncHTTPHandler.create_async_transport = staticmethod(lambda *_, **__: _transport)
+        AsyncHTTPHandler.create_httpx_proxy_mounts = staticmethod(lambda *_, **__: {})
+        litellm._judge_service_ready = True
+        # A full collection over its objects would stall the event loop for a fifth of a second.
+        gc.collect()
+        gc.freeze()
+        return litellm
+
+
+class LiteLLMBackend:
+    """Reaches every judge through ``litellm.acompletion``. ``keys`` are API keys by judge id."""
+
+    def __init__(self, keys: Mapping[str, str] | None = None) -> None:
+        self._keys = dict(keys or {})
+        self._litellm: Any = None
+
+    async def warm(self) -> None:
+        """Import LiteLLM now, in a thread, so that the first request does not wait for it."""
+        if self._litellm is None:
+            self._litellm = await asyncio.to_thread(load_litellm)
+
+    async def complete(self, call: ChatCall) -> ChatReply:
+        """One upstream request. Raises a JudgingError or ParameterRefused."""
+        await self.warm()
+        exchange = Exchange()
+        EXCHANGE.set(exchange)
+        judge, key = call.judge, self._key(call.judge)
+        try:
+            response = await self._litellm.acompletion(
+                model=judge.model,
+                messages=[
+                    {"role": "system", "content": call.system},
+                    {"role": "user", "content": call.user},
+                ],
+                api_base=judge.api_base,
+                api_key=key,
+                timeout=call.timeout_s + 1.0,
+                max_retries=0,
+                num_retries=0,
+                **call.parameters,
+            )
+        except Exception as error:  # noqa: BLE001 - LiteLLM lets anything through; all is mapped
+            raise translate(
+                error, exchange, judge=judge.id, sent=frozenset(call.parameters), secret=key
+            ) from None
+        if exchange.too_large:
+            raise UpstreamProtocolError(f"judge {judge.id!r}: the reply is larger than 64 KiB")
+        return self._reply(judge, response, exchange)
+
+    async def context_window(self, judge: JudgeSpec) -> int | None:
+        """What the spec says, else what LiteLLM's model list says."""
+        if judge.context_tokens is not None:
+            return judge.context_tokens
+        await self.warm()
+        try:
+            info = self._litellm.get_model_info(judge.model)
+        except Exception:  # noqa: BLE001 - it raises bare Exception for a model it does not know
+            return None
+        window = info.get("max_input_tokens")
+        return window if isinstance(window, int) and window > 0 else None
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections."""
+        await _transport.aclose()
+
+    def _key(self, judge: JudgeSpec) -> str | None:
+        if judge.id in self._keys:
+            return self._keys[judge.id]
+        # Without a key of its own a judge at a given address must not be sent the key that
+        # LiteLLM would find in the environment for the protocol's usual provider.
+        return "none" if judge.api_base is not None else None
+
+    def _reply(self, judge: JudgeSpec, response: Any, exchange: Exchange) -> ChatReply:
+        raw = _protocol_body(exchange)
+        if raw is not None:
+            return _from_protocol(raw, judge, response)
+        choices = response.choices or []
+        if not choices:
+            raise UpstreamProtocolError(f"judge {judge.id!r}: a reply without choices")
+        message = choices[0].message
+        used = response.get("usage")
+        usage = {} if used is None else used.model_dump()
+        return ChatReply(
+            content=message.content,
+            finish_reason=choices[0].finish_reason,
+            model=_served_name(exchange) or response.model,
+            usage=_usage(judge, usage, response),
+            reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
+        )
+
+
+def _protocol_body(exchange: Exchange) -> dict[str, Any] | None:
+    """The body where it is a chat completion of OpenAI's protocol: LiteLLM drops fields of it."""
+    data = _json(exchange)
+    return data if isinstance(data, dict) and isinstance(data.get("choices"), list) else None
+
+
+def _json(exchange: Exchange) -> Any:
+    try:
+        return json.loads(exchange.body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _served_name(exchange: Exchange) -> str | None:
+    data = _json(exchange)
+    name = (data.get("model") or data.get("modelVersion")) if isinstance(data, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _from_protocol(raw: dict[str, Any], judge: JudgeSpec, response: Any) -> ChatReply:
+    choice = raw["choices"][0] if raw["choices"] else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise UpstreamProtocolError(f"judge {judge.id!r}: a reply without choices")
+    told = raw.get("usage")
+    usage: dict[str, Any] = told if isinstance(told, dict) else {}
+    model = raw.get("model")
+    return ChatReply(
+        content=_content(message.get("content")),
+        refusal=message.get("refusal") if isinstance(message.get("refusal"), str) else None,
+        finish_reason=choice.get("finish_reason"),
+        model=model if isinstance(model, str) and model else None,
+        usage=_usage(judge, usage, response),
+        reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def _content(value: Any) -> str | None:
+    """Content is a string, null or, with some gateways, a list of text parts."""
+    if isinstance(value, list):
+        return "".join(p["text"] for p in value if isinstance(p, dict) and _is_text(p.get("text")))
+    return value if _is_text(value) else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _usage(judge: JudgeSpec, usage: Mapping[str, Any], response: Any) -> Usage:
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    cost = _cost(judge, prompt, completion, response)
+    return Usage(
+        upstream_requests=1,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cached_tokens=_detail(usage, "prompt_tokens_details", "cached_tokens"),
+        cost_usd=cost,
+        unknown_cost_calls=0 if cost is not None else 1,
+    )
+
+
+def _cost(judge: JudgeSpec, prompt: int, completion: int, response: Any) -> float | None:
+    """USD of one request; None when the price or the tokens are not known."""
+    if judge.price is not None and judge.price.input == 0.0 and judge.price.output == 0.0:
+        return 0.0
+    if prompt == 0 and completion == 0:
+        return None
+    if judge.price is not None:
+        return (prompt * judge.price.input + completion * judge.price.output) / 1e6
+    cost = getattr(response, "_hidden_params", {}).get("response_cost")
+    return float(cost) if isinstance(cost, (int, float)) and cost > 0 else None
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+
+
+def _detail(usage: Mapping[str, Any], group: str, name: str) -> int:
+    details = usage.get(group)
+    return _count(details, name) if isinstance(details, Mapping) else 0

