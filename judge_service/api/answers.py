@@ -1,0 +1,156 @@
+"""What the service answers: the wire schemas of outcomes, for the OpenAPI page and for tests."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, FiniteFloat
+
+ErrorCode = Literal[
+    "timeout", "deadline_exceeded", "rate_limited", "upstream_error", "upstream_auth",
+    "upstream_protocol", "quota_exhausted", "context_too_long", "empty_reply", "refused",
+    "content_filtered", "truncated_reply", "unparsable", "off_scale", "wrong_model",
+    "no_eligible_judge", "breaker_open", "quorum_not_met", "cohort_incomplete", "inconclusive",
+    "overloaded", "internal",
+]  # fmt: skip
+ChoiceWord = Literal["first", "second", "tie"]
+
+
+class Answer(BaseModel):
+    """Base of all answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class UsageAnswer(Answer):
+    """What was spent upstream; ``cost_usd`` is null when a price is not known."""
+
+    upstream_requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    cost_usd: FiniteFloat | None
+    unknown_cost_calls: int
+
+
+class VerdictAnswer(Answer):
+    """One judge's verdict: ``criterion`` and ``point`` in an assessment, ``order`` and ``choice``
+    in a comparison.
+    """
+
+    judge: str
+    family: str
+    model: str
+    model_served: str | None
+    criterion: str | None = None
+    point: int | None = None
+    order: Literal["AB", "BA"] | None = None
+    choice: ChoiceWord | None = None
+    reason: str
+    cached: bool
+    attempts: int
+    latency_ms: FiniteFloat
+    usage: UsageAnswer
+
+
+class RuleAnswer(Answer):
+    """What one rule found."""
+
+    rule: str
+    hard: bool
+    passed: bool
+    score: FiniteFloat
+    detail: str | None
+
+
+class RulesAnswer(Answer):
+    """All rules of one candidate; ``passed`` means no hard rule failed."""
+
+    passed: bool
+    score: FiniteFloat
+    results: list[RuleAnswer]
+
+
+class CriterionAnswer(Answer):
+    """A criterion's point, the lower median of ``votes`` judges."""
+
+    point: int
+    normalized: FiniteFloat
+    weight: FiniteFloat
+    agreement: FiniteFloat
+    votes: int
+
+
+class FlagAnswer(Answer):
+    """Something to know about an outcome; it never changes the reward."""
+
+    flag: str
+    detail: str
+
+
+class ErrorAnswer(Answer):
+    """Why there is no verdict."""
+
+    code: ErrorCode
+    message: str
+    retryable: bool
+    retry_after_s: FiniteFloat | None
+
+
+class OutcomeAnswer(Answer):
+    """What every outcome carries."""
+
+    status: Literal["success", "failed"]
+    short_circuited: bool
+    verdicts: list[VerdictAnswer]
+    flags: list[FlagAnswer]
+    metrics: dict[str, FiniteFloat]
+    usage: UsageAnswer
+    rubric_hash: str
+    fingerprint: str
+    error: ErrorAnswer | None
+    metadata: dict[str, Any] | None
+
+
+class AssessAnswer(OutcomeAnswer):
+    """``reward`` is null exactly when ``status`` is failed."""
+
+    reward: FiniteFloat | None
+    rules: RulesAnswer
+    criteria: dict[str, CriterionAnswer]
+
+
+class OrderAnswer(Answer):
+    """What one judge chose in one order, mapped back to the caller's order."""
+
+    order: Literal["AB", "BA"]
+    choice: ChoiceWord | None
+    judge: str
+
+
+class CompareAnswer(OutcomeAnswer):
+    """``preference`` is for the first: 1.0, 0.0, 0.5 for a tie, null when inconsistent or failed.
+    ``rules`` has one report per candidate.
+    """
+
+    outcome: Literal["first", "second", "tie", "inconsistent"] | None
+    preference: FiniteFloat | None
+    consistent: bool | None
+    orders: list[OrderAnswer]
+    length_ratio: FiniteFloat | None
+    rules: list[RulesAnswer]
+
+
+class ProblemDetail(Answer):
+    """The caller's mistake."""
+
+    code: str
+    message: str
+    field: str | None = None
+    faults: list[dict[str, str]] | None = None
+
+
+class ProblemAnswer(Answer):
+    """The body of every answer that is not 2xx."""
+
+    error: ProblemDetail

@@ -1,0 +1,104 @@
+"""What can be looked at: rubrics, judges and the service's own health."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from judge_service import __version__
+from judge_service.api.answers import ProblemAnswer
+from judge_service.api.json_response import FiniteJSONResponse
+from judge_service.api.state import CallerDep, ServiceDep
+from judge_service.judge import Bench, JudgeSpec
+from judge_service.rubric import Rubric
+from judge_service.service import Service
+
+router = APIRouter(tags=["looking"])
+_UNKNOWN: dict[int | str, dict[str, Any]] = {404: {"model": ProblemAnswer}}
+
+
+@router.get("/v1/rubrics", summary="The rubrics of this service")
+async def rubrics(service: ServiceDep, _: CallerDep) -> Response:
+    """Every rubric in short."""
+    return FiniteJSONResponse(
+        {"rubrics": [rubric_short(r) for r in service.engine.library.values()]}
+    )
+
+
+@router.get("/v1/rubrics/{rubric_id}", summary="One rubric, whole", responses=_UNKNOWN)
+async def rubric(rubric_id: str, service: ServiceDep, _: CallerDep) -> Response:
+    """A rubric with its scales, rules and anchors."""
+    found = service.engine.library[rubric_id]
+    return FiniteJSONResponse({**found.content(), "rubric_hash": found.rubric_hash})
+
+
+@router.get("/v1/judges", summary="The judges and how they do")
+async def judges(service: ServiceDep, _: CallerDep) -> Response:
+    """Family, limits and live bias figures of every judge."""
+    return FiniteJSONResponse({"judges": judges_wire(service)})
+
+
+@router.get("/healthz", summary="Whether the process is alive")
+async def healthz() -> Response:
+    """Always 200 while the process answers."""
+    return FiniteJSONResponse({"status": "ok", "version": __version__})
+
+
+@router.get("/readyz", summary="Whether requests can be served")
+async def readyz(service: ServiceDep) -> Response:
+    """What is degraded, and why. The service listens only once its judges are set up."""
+    degraded = [{"part": "judges", "why": why} for why in _judge_troubles(service)]
+    return FiniteJSONResponse({"status": "ready", "degraded": degraded})
+
+
+def rubric_short(found: Rubric) -> dict[str, Any]:
+    """A rubric's line in the list."""
+    return {
+        "id": found.id,
+        "version": found.version,
+        "kind": found.kind,
+        "description": found.description,
+        "judged": found.judging.judged,
+        "reference": found.judging.reference,
+        "criteria": [
+            {"name": c.name, "weight": c.weight, "points": [p.point for p in c.scale or ()]}
+            for c in found.criteria
+        ],
+        "anchors": len(found.anchors),
+        "rubric_hash": found.rubric_hash,
+    }
+
+
+def judges_wire(service: Service) -> list[dict[str, Any]]:
+    """The judges with what is known of them; addresses and keys stay inside."""
+    engine = service.engine
+    return [_judge_wire(judge, engine.bench, service) for judge in engine.bench.values()]
+
+
+def _judge_wire(judge: JudgeSpec, bench: Bench, service: Service) -> dict[str, Any]:
+    capability = service.engine.asker.capability(judge)
+    return {
+        "id": judge.id,
+        "model": judge.model,
+        "family": judge.family_label,
+        "purpose": judge.purpose,
+        "weight": judge.weight,
+        "trial": judge.id in bench.trial,
+        "reply": capability.mode,
+        "limits": {
+            "max_concurrency": judge.max_concurrency,
+            "rpm": judge.rpm,
+            "tpm": judge.tpm,
+            "attempt_timeout_s": judge.attempt_timeout_s,
+        },
+        "bias": asdict(service.engine.history.figures(judge.id)),
+    }
+
+
+def _judge_troubles(service: Service) -> list[str]:
+    if service.local_model is not None:
+        return ["the embedded trial model judges; configure judges.toml for real verdicts"]
+    return []

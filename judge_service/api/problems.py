@@ -1,0 +1,99 @@
+"""Errors of HTTP: the caller's mistakes as 4xx bodies, never with the caller's texts in them."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi import FastAPI
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from judge_service.api.json_response import FiniteJSONResponse
+from judge_service.errors import InvalidRequest, RequestError, UnknownJudge, UnknownRubric
+
+log = logging.getLogger("judge_service.api")
+MAX_FAULTS = 20
+MAX_ECHO = 80
+
+
+class Problem(Exception):
+    """An answer other than 200: ``status``, a word for machines, a sentence for people."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        field: str | None = None,
+        faults: list[dict[str, str]] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.field = field
+        self.faults = faults
+        self.headers = headers
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body."""
+        error: dict[str, Any] = {"code": self.code, "message": str(self)}
+        if self.field is not None:
+            error["field"] = self.field
+        if self.faults is not None:
+            error["faults"] = self.faults
+        return {"error": error}
+
+
+def from_validation(error: ValidationError) -> Problem:
+    """422 with the path and the fault of each field; values are not echoed."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    faults = [
+        {"field": _path(fault["loc"]), "message": fault["msg"].removeprefix("Value error, ")[:200]}
+        for fault in found[:MAX_FAULTS]
+    ]
+    first = faults[0]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    message = f"{first['field']}: {first['message']}{more}" if first["field"] else first["message"]
+    return Problem(
+        422, "invalid_request", message[:300], field=first["field"] or None, faults=faults
+    )
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part[:MAX_ECHO]}"
+    return path.lstrip(".")[:200]
+
+
+def _from_request_error(error: RequestError) -> Problem:
+    status = 404 if isinstance(error, UnknownRubric) else 422
+    assert isinstance(error, (UnknownRubric, UnknownJudge, InvalidRequest))  # noqa: S101
+    return Problem(status, error.code, str(error)[:300], field=error.field)
+
+
+def install(app: FastAPI) -> None:
+    """Register the handlers."""
+
+    @app.exception_handler(Problem)
+    async def problem(_: Request, error: Exception) -> Response:
+        assert isinstance(error, Problem)  # noqa: S101 - registered for it
+        return FiniteJSONResponse(error.body(), error.status, headers=error.headers)
+
+    @app.exception_handler(RequestError)
+    async def request_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestError)  # noqa: S101 - registered for it
+        made = _from_request_error(error)
+        return FiniteJSONResponse(made.body(), made.status)
+
+    @app.exception_handler(HTTPException)
+    async def http_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
+        code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
+        body = Problem(error.status_code, code, str(error.detail)).body()
+        return FiniteJSONResponse(body, error.status_code, headers=error.headers)

@@ -1,0 +1,80 @@
+"""Puts the parts of one service together: the only place besides the CLI that does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from judge_service.adapters.litellm_backend import LiteLLMBackend
+from judge_service.adapters.local_model import LocalModel, start_local_model
+from judge_service.ask import Asker
+from judge_service.engine import Engine
+from judge_service.judge import Bench, load_bench
+from judge_service.library import Library, load_library
+from judge_service.settings import Settings, judge_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A running service: its engine, and the embedded model if that is what judges."""
+
+    settings: Settings
+    engine: Engine
+    local_model: LocalModel | None
+
+    def warnings(self) -> list[str]:
+        """What an operator should know at start, one sentence each."""
+        found = list(self.engine.bench.warnings())
+        for rubric in self.engine.library.values():
+            found += [f"rubric {rubric.id!r}: {warning}" for warning in rubric.warnings()]
+        if self.local_model is not None:
+            found.append(
+                f"no judges are configured, so the embedded {self.local_model.model_file.stem} "
+                "judges: it is for trying things out, its verdicts are not worth training on"
+            )
+        return found
+
+
+def library_of(settings: Settings) -> Library:
+    """The rubrics a service is set up with. Raises ConfigError."""
+    return load_library(
+        settings.rubrics_dir, settings.anchors_dir, rule_modules=settings.rule_modules
+    )
+
+
+@asynccontextmanager
+async def open_service(settings: Settings, environ: Mapping[str, str]) -> AsyncIterator[Service]:
+    """Load rubrics and judges and make them ready; closes everything at the end.
+
+    Raises ConfigError when anything cannot be right.
+    """
+    library = library_of(settings)
+    file = settings.judges_file()
+    bench = None if file is None else load_bench(file)
+    keys = {}
+    if bench is not None:
+        keys = judge_keys({j.id: j.api_key_env for j in bench.values()}, environ)
+    backend = LiteLLMBackend(keys)
+    warming = asyncio.ensure_future(backend.warm())
+    local: LocalModel | None = None
+    try:
+        if bench is None:
+            local = await asyncio.to_thread(
+                start_local_model, settings.local_model, settings.local_model_family
+            )
+            bench = Bench((local.spec,), trial=frozenset({local.spec.id}))
+        await warming
+        engine = Engine(
+            library=library,
+            bench=bench,
+            asker=Asker(backend),
+            require_family=settings.require_family,
+        )
+        yield Service(settings=settings, engine=engine, local_model=local)
+    finally:
+        await asyncio.gather(warming, return_exceptions=True)
+        await backend.aclose()
+        if local is not None:
+            local.close()

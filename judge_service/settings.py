@@ -1,0 +1,180 @@
+"""All settings, read once from the environment; the only module that reads it.
+
+Every ``JUDGE_SERVICE_*`` variable is also a flag of ``judge-service serve``.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from judge_service.errors import ConfigError
+
+PREFIX = "JUDGE_SERVICE_"
+DEFAULT_JUDGES_FILE = Path("judges.toml")
+LogLevel = Literal["debug", "info", "warning", "error"]
+LOG_LEVELS: tuple[LogLevel, ...] = ("debug", "info", "warning", "error")
+_TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How one service runs. Paths are as given; None means the default of each."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    workers: int = 1
+    judges: Path | None = None
+    rubrics_dir: Path | None = None
+    anchors_dir: Path | None = None
+    redis_url: str | None = None
+    store: Path | None = None
+    api_keys_file: Path | None = None
+    secret: str | None = None
+    secret_previous: str | None = None
+    require_family: bool = False
+    log_level: LogLevel = "info"
+    log_texts: bool = False
+    rule_modules: tuple[str, ...] = ()
+    embedded_judge: bool = False
+    local_model: Path | None = None
+    local_model_family: str | None = None
+    allow_unauthenticated: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise ConfigError(f"{PREFIX}PORT: {self.port} is not a port")
+        if self.workers < 1:
+            raise ConfigError(f"{PREFIX}WORKERS: {self.workers} is less than 1")
+        if self.redis_url and not self.secret:
+            raise ConfigError(
+                f"{PREFIX}SECRET: needed with {PREFIX}REDIS_URL, the same for all replicas"
+            )
+        if not self.api_keys_file and not self.on_loopback and not self.allow_unauthenticated:
+            raise ConfigError(
+                f"{PREFIX}HOST: {self.host} is reachable from other machines and there is no "
+                f"{PREFIX}API_KEYS_FILE; set one, or say --allow-unauthenticated"
+            )
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def judges_file(self) -> Path | None:
+        """The judges file to load, None for the embedded judge. Raises ConfigError.
+
+        A file that was named must exist. Without any, the embedded judge serves only where nobody
+        else could take it for a real one: on loopback, without API keys and without Redis.
+        """
+        if self.judges is not None:
+            if not self.judges.is_file():
+                raise ConfigError(f"{PREFIX}JUDGES: {self.judges}: no such file")
+            return self.judges
+        if self.embedded_judge:
+            return None
+        if DEFAULT_JUDGES_FILE.is_file():
+            return DEFAULT_JUDGES_FILE
+        if self.on_loopback and self.api_keys_file is None and self.redis_url is None:
+            return None
+        raise ConfigError(
+            f"{PREFIX}JUDGES: no judges are configured; write a judges.toml, or say "
+            "--embedded-judge to serve the small trial model"
+        )
+
+
+def from_env(environ: Mapping[str, str]) -> Settings:
+    """Read the settings. Raises ConfigError that names the variable."""
+    known = {name.upper() for name in Settings.__dataclass_fields__}
+    for variable in environ:
+        name = variable.removeprefix(PREFIX)
+        if variable.startswith(PREFIX) and name not in known | _CLIENT_SETTINGS:
+            raise ConfigError(f"{variable}: there is no such setting")
+    get = _Reader(environ)
+    return Settings(
+        host=get.text("HOST") or "127.0.0.1",
+        port=get.number("PORT", 8080),
+        workers=get.number("WORKERS", 1),
+        judges=get.path("JUDGES"),
+        rubrics_dir=get.path("RUBRICS_DIR"),
+        anchors_dir=get.path("ANCHORS_DIR"),
+        redis_url=get.text("REDIS_URL"),
+        store=get.path("STORE"),
+        api_keys_file=get.path("API_KEYS_FILE"),
+        secret=get.text("SECRET"),
+        secret_previous=get.text("SECRET_PREVIOUS"),
+        require_family=get.switch("REQUIRE_FAMILY"),
+        log_level=get.log_level("LOG_LEVEL"),
+        log_texts=get.switch("LOG_TEXTS"),
+        rule_modules=get.words("RULE_MODULES"),
+        embedded_judge=get.switch("EMBEDDED_JUDGE"),
+        local_model=get.path("LOCAL_MODEL"),
+        local_model_family=get.text("LOCAL_MODEL_FAMILY"),
+        allow_unauthenticated=get.switch("ALLOW_UNAUTHENTICATED"),
+    )
+
+
+# Read by the clients, on the same machine perhaps; not a mistake here.
+_CLIENT_SETTINGS = frozenset({"URL", "API_KEY", "RUBRIC", "TIMEOUT_S", "FAMILY", "POLICY_MODEL"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    environ: Mapping[str, str]
+
+    def text(self, name: str) -> str | None:
+        return self.environ.get(PREFIX + name, "").strip() or None
+
+    def path(self, name: str) -> Path | None:
+        value = self.text(name)
+        return None if value is None else Path(value).expanduser()
+
+    def words(self, name: str) -> tuple[str, ...]:
+        return tuple(w.strip() for w in (self.text(name) or "").split(",") if w.strip())
+
+    def number(self, name: str, default: int) -> int:
+        value = self.text(name)
+        if value is None:
+            return default
+        try:
+            return int(value)
+        except ValueError:
+            raise ConfigError(f"{PREFIX}{name}: {value!r} is not a whole number") from None
+
+    def switch(self, name: str) -> bool:
+        value = (self.text(name) or "").lower()
+        if value in _TRUE:
+            return True
+        if value in _FALSE:
+            return False
+        raise ConfigError(f"{PREFIX}{name}: {value!r} is neither 1 nor 0")
+
+    def log_level(self, name: str) -> LogLevel:
+        value = (self.text(name) or "info").lower()
+        for level in LOG_LEVELS:
+            if value == level:
+                return level
+        raise ConfigError(f"{PREFIX}{name}: {value!r} is none of {', '.join(LOG_LEVELS)}")
+
+
+def judge_keys(
+    api_key_envs: Mapping[str, str | None], environ: Mapping[str, str]
+) -> dict[str, str]:
+    """API keys by judge id, from the variables that the judges name. Raises ConfigError."""
+    keys: dict[str, str] = {}
+    for judge, variable in api_key_envs.items():
+        if variable is None:
+            continue
+        value = environ.get(variable, "")
+        if not value:
+            raise ConfigError(f"judge {judge!r}: the variable {variable} (api_key_env) is not set")
+        keys[judge] = value
+    return keys
