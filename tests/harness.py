@@ -1,0 +1,206 @@
+"""A real service for tests: the app behind uvicorn on a loopback port, its judges on the fake
+provider."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+
+from judge_service.api.app import create_app
+from judge_service.settings import Settings
+from tests.provider import FakeProvider
+
+START_TIMEOUT_S = 60.0
+
+RUBRIC = """
+id = "{id}"
+version = "1"
+description = "A rubric for tests."
+kind = "{kind}"
+{top}
+{criteria}
+{rules}
+{length}
+[judging]
+{judging}
+"""
+
+CRITERION = """
+[[criteria]]
+name = "quality"
+weight = 1.0
+question = "How good is the answer?"
+scale = [
+  {point = 1, means = "wrong"},
+  {point = 2, means = "mostly wrong"},
+  {point = 3, means = "half right"},
+  {point = 4, means = "mostly right"},
+  {point = 5, means = "right"},
+]
+"""
+
+PAIR_CRITERION = """
+[[criteria]]
+name = "quality"
+question = "Which answer is better?"
+"""
+
+
+@dataclass(slots=True)
+class Judges:
+    """A ``judges.toml`` in the making: every judge lives on the fake provider."""
+
+    provider: FakeProvider
+    tables: list[str] = field(default_factory=list)
+
+    def add(self, judge_id: str, family: str | None = None, **more: object) -> Judges:
+        """One more judge; the model asked for is ``openai/<id>`` unless ``model`` is given."""
+        fields: dict[str, object] = {
+            "id": judge_id,
+            "model": f"openai/{judge_id}",
+            "family": family or judge_id,
+            "api_base": self.provider.base_url,
+            **more,
+        }
+        lines = [f"{name} = {toml_value(value)}" for name, value in fields.items() if value != ""]
+        self.tables.append("[[judges]]\n" + "\n".join(lines))
+        return self
+
+    def write(self, folder: Path) -> Path:
+        """Write the file; returns its path."""
+        file = folder / "judges.toml"
+        file.write_text("\n\n".join(self.tables), encoding="utf-8")
+        return file
+
+
+def toml_value(value: object) -> str:
+    """A TOML literal."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        return "'''" + value + "'''" if "\n" in value or '"' in value else f'"{value}"'
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{k} = {toml_value(v)}" for k, v in value.items()) + "}"
+    assert isinstance(value, Sequence)
+    return "[" + ", ".join(toml_value(v) for v in value) + "]"
+
+
+def write_rubric(
+    folder: Path,
+    rubric_id: str = "quality",
+    *,
+    kind: str = "assess",
+    criteria: str | None = None,
+    rules: str = "",
+    length: str = "",
+    top: str = "",
+    **judging: object,
+) -> Path:
+    """Write a rubric of one 1-to-5 criterion (or a pair's question); returns its folder."""
+    rubrics = folder / "rubrics"
+    rubrics.mkdir(exist_ok=True)
+    if criteria is None:
+        criteria = CRITERION if kind == "assess" else PAIR_CRITERION
+    text = RUBRIC.format(
+        id=rubric_id,
+        kind=kind,
+        top=top,
+        criteria=criteria,
+        rules=rules,
+        length=length,
+        judging="\n".join(f"{k} = {toml_value(v)}" for k, v in judging.items()),
+    )
+    (rubrics / f"{rubric_id}.toml").write_text(text, encoding="utf-8")
+    return rubrics
+
+
+@dataclass(frozen=True, slots=True)
+class RunningService:
+    """A service that answers on ``url``."""
+
+    url: str
+    http: httpx.Client
+
+    def assess(self, candidate: object = "An answer.", **more: Any) -> dict[str, Any]:
+        """The answer to an assessment of a text or a candidate object."""
+        body = {"rubric": "quality", "prompt": "A question?", "candidate": _candidate(candidate)}
+        return self.post("/v1/assess", {**body, **more})
+
+    def compare(self, first: object, second: object, **more: Any) -> dict[str, Any]:
+        """The answer to a comparison of two texts or candidate objects."""
+        pair = [_candidate(first), _candidate(second)]
+        body = {"rubric": "pair", "prompt": "A question?", "candidates": pair}
+        return self.post("/v1/compare", {**body, **more})
+
+    def post(self, path: str, body: object) -> dict[str, Any]:
+        """The JSON answer of a POST that must be HTTP 200."""
+        answer = self.http.post(path, json=body)
+        assert answer.status_code == 200, answer.text[:500]
+        data: dict[str, Any] = answer.json()
+        return data
+
+
+def _candidate(given: object) -> object:
+    return {"text": given, "family": "candidate-family"} if isinstance(given, str) else given
+
+
+@contextmanager
+def serve(settings: Settings, environ: Mapping[str, str] | None = None) -> Iterator[RunningService]:
+    """Run the service in a thread on a free port until the block ends."""
+    config = uvicorn.Config(
+        create_app(settings, environ or {}),
+        host="127.0.0.1",
+        port=0,
+        log_level="warning",
+        timeout_graceful_shutdown=5,
+    )
+    server = uvicorn.Server(config)
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            server.run()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    waited = threading.Event()
+    for _ in range(int(START_TIMEOUT_S / 0.02)):
+        if server.started or not thread.is_alive():
+            break
+        waited.wait(0.02)
+    assert server.started, f"the service did not start: {failed}"
+    port = server.servers[0].sockets[0].getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    try:
+        with httpx.Client(base_url=url, timeout=60.0, trust_env=False) as http:
+            yield RunningService(url, http)
+    finally:
+        server.should_exit = True
+        thread.join(timeout=30)
+        assert not thread.is_alive(), "the service did not stop"
+
+
+@contextmanager
+def judged_by(
+    judges: Judges, folder: Path, **settings: Any
+) -> Iterator[RunningService]:
+    """A service over ``folder/rubrics`` (the shipped ones where that is missing)."""
+    rubrics = folder / "rubrics"
+    own: dict[str, Any] = {}
+    if rubrics.is_dir():
+        anchors = folder / "anchors"
+        anchors.mkdir(exist_ok=True)
+        own = {"rubrics_dir": rubrics, "anchors_dir": anchors}
+    with serve(Settings(judges=judges.write(folder), **{**own, **settings})) as service:
+        yield service
