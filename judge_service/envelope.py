@@ -20,6 +20,7 @@ from judge_service.rubric import Criterion, Rubric
 from judge_service.types import Message, Prompt
 
 Slot = tuple[str, str | tuple[Message, ...]]
+CONSTRAINED_REASON_CHARS = 200
 PAIR_CHOICES = ("candidate_1", "candidate_2", "tie")
 
 
@@ -41,12 +42,15 @@ class Question:
         are wanted (for constrained decoders that cache no grammars).
         """
         token = {"type": "string", "pattern": "^[0-9a-f]{16}$"}
+        reason: dict[str, Any] = {"type": "string"}
+        if constants is not None:
+            reason["maxLength"] = CONSTRAINED_REASON_CHARS
         name, value = _value_schema(self.form)
         return {
             "type": "object",
             "properties": {
                 "v": token if constants is None else {"const": constants.v},
-                "reason": {"type": "string"},
+                "reason": reason,
                 name: value,
                 "end": token if constants is None else {"const": constants.end},
             },

@@ -102,11 +102,12 @@ def _last_turn(candidate: Candidate, messages: tuple[Message, ...], rubric: Rubr
     turn = _stripped(messages[last], rubric)
     # The calls are part of what the turn says; a turn with calls is never empty.
     text = render_message(turn) if turn.tool_calls else turn.text
-    plain = rubric.judging.normalize_formatting and not turn.tool_calls
+    plain = rubric.judging.normalize_formatting
     return Exhibit(
         candidate=candidate,
         text=text,
-        shown=normalize_formatting(text) if plain else text,
+        # As a message, so that what the turn says cannot be taken for one of its calls.
+        shown=(turn,) if turn.tool_calls else normalize_formatting(text) if plain else text,
         context=messages[:last],
         tool_calls=turn.tool_calls,
         empty=is_blank(turn.text) and not turn.tool_calls,

@@ -11,9 +11,13 @@ from judge_service.adapters.litellm_backend import LiteLLMBackend
 from judge_service.adapters.local_model import LocalModel, start_local_model
 from judge_service.ask import Asker
 from judge_service.engine import Engine
+from judge_service.envelope import assess_system, compare_system
 from judge_service.judge import Bench, load_bench
 from judge_service.library import Library, load_library
 from judge_service.settings import Settings, judge_keys
+
+FIRST_ASSESS = "helpfulness"
+FIRST_COMPARE = "pairwise-helpfulness"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +76,22 @@ async def open_service(settings: Settings, environ: Mapping[str, str]) -> AsyncI
             asker=Asker(backend),
             require_family=settings.require_family,
         )
+        if local is not None:
+            local.read_ahead(_first_questions(library))
         yield Service(settings=settings, engine=engine, local_model=local)
     finally:
         await asyncio.gather(warming, return_exceptions=True)
         await backend.aclose()
         if local is not None:
             local.close()
+
+
+def _first_questions(library: Library) -> list[str]:
+    """The system messages of the questions that a new user is shown."""
+    found = []
+    if FIRST_ASSESS in library:
+        rubric = library[FIRST_ASSESS]
+        found += [assess_system(rubric, (c.name,)) for c in rubric.criteria]
+    if FIRST_COMPARE in library:
+        found.append(compare_system(library[FIRST_COMPARE]))
+    return found
