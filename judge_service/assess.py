@@ -8,7 +8,7 @@ from judge_service import combine
 from judge_service.ask import Answer, Asker
 from judge_service.case import Case
 from judge_service.envelope import Question, assess_question
-from judge_service.errors import JudgingError, NoEligibleJudge
+from judge_service.errors import InternalError, JudgingError, NoEligibleJudge
 from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.inspection import Inspection
@@ -35,6 +35,8 @@ async def assess(
     Hard rules end it first; then the panel is asked about every criterion at once; a criterion
     without a quorum fails the whole.
     """
+    if inspection.broken is not None:
+        return _failed(case, inspection, InternalError(inspection.broken), {}, ())
     if not inspection.passed and not case.request.audit:
         return _short_circuit(case, inspection)
     try:

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from judge_service.ask import Answer, Asker, Budget, as_judging_error
 from judge_service.case import Case
 from judge_service.envelope import Question, compare_question
-from judge_service.errors import JudgeServiceError, JudgingError, NoEligibleJudge, QuorumNotMet
+from judge_service.errors import (
+    InternalError,
+    JudgeServiceError,
+    JudgingError,
+    NoEligibleJudge,
+    QuorumNotMet,
+)
 from judge_service.fit import check_before
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
@@ -69,6 +75,9 @@ async def compare(
     history: PairHistory,
 ) -> CompareOutcome:
     """Compare two inspected candidates. ``excluded`` are the families that may not judge them."""
+    broken = next((one.broken for one in inspections if one.broken is not None), None)
+    if broken is not None:
+        return _failed(case, inspections, InternalError(broken), ())
     if not case.request.audit:
         settled = _without_judge(inspections)
         if settled is not None:

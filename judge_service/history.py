@@ -81,7 +81,7 @@ class PairHistory:
         n, wins = len(by_length), sum(by_length)
         if n < MIN_PAIRS or wins < LENGTH_SHARE * n:
             return False
-        return sum(comb(n, k) for k in range(wins, n + 1)) / 2**n < LENGTH_P
+        return sum(comb(n, k) for k in range(wins, n + 1)) / 2.0**n < LENGTH_P
 
 
 def _share(values: list[bool]) -> float | None:

@@ -6,12 +6,19 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from judge_service.errors import InvalidRequest
 from judge_service.exhibit import Exhibit, exhibit
 from judge_service.flags import Flag
 from judge_service.injection import detect
 from judge_service.request import Request
 from judge_service.rubric import Rubric
-from judge_service.rules import RuleResult, RulesReport, run_rules
+from judge_service.rules import (
+    RuleError,
+    RuleNeedsReference,
+    RuleResult,
+    RulesReport,
+    run_rules,
+)
 from judge_service.types import Candidate
 
 LONG_TEXT_CHARS = 20_000
@@ -20,11 +27,15 @@ LONG_TEXT_CHARS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """A candidate as it is judged, with what the rules say and what stands out in it."""
+    """A candidate as it is judged, with what the rules say and what stands out in it.
+
+    ``broken`` says which rule could not be checked; nothing can be made of such a candidate.
+    """
 
     shown: Exhibit
     rules: RulesReport
     flags: tuple[Flag, ...]
+    broken: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -42,7 +53,10 @@ class Inspection:
 async def inspect(
     candidates: Sequence[Candidate], rubric: Rubric, request: Request
 ) -> list[Inspection]:
-    """Inspect every candidate of a request. Raises what a rule raises."""
+    """Inspect every candidate of a request.
+
+    Raises InvalidRequest when a rule compares with a reference and there is none it can use.
+    """
     if sum(_size(c) for c in candidates) < LONG_TEXT_CHARS:
         return [_inspect(c, rubric, request) for c in candidates]
     return [await asyncio.to_thread(_inspect, c, rubric, request) for c in candidates]
@@ -56,11 +70,18 @@ def _size(candidate: Candidate) -> int:
 
 def _inspect(candidate: Candidate, rubric: Rubric, request: Request) -> Inspection:
     shown = exhibit(candidate, rubric)
-    report = run_rules(rubric.rules, shown.rule_input(request.prompt, request.reference))
+    broken: str | None = None
+    try:
+        report = run_rules(rubric.rules, shown.rule_input(request.prompt, request.reference))
+    except RuleNeedsReference as error:
+        raise InvalidRequest(f"rubric {rubric.id!r}: {error}", field="reference") from None
+    except RuleError as error:
+        broken = str(error)
+        report = RulesReport(passed=True, score=0.0, results=())
     if shown.empty and report.passed:
         empty = RuleResult(
             rule="non_empty", hard=True, weight=0.0, passed=False, score=0.0,
             detail="the answer is empty",
         )  # fmt: skip
         report = RulesReport(passed=False, score=report.score, results=(*report.results, empty))
-    return Inspection(shown=shown, rules=report, flags=tuple(detect(shown.text)))
+    return Inspection(shown=shown, rules=report, flags=tuple(detect(shown.text)), broken=broken)

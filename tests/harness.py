@@ -1,8 +1,8 @@
-"""A real service for tests: the app behind uvicorn on a loopback port, its judges on the fake
-provider."""
+"""A real service for tests: the app behind uvicorn, its judges on the fake provider."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -87,7 +87,8 @@ def toml_value(value: object) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, str):
-        return "'''" + value + "'''" if "\n" in value or '"' in value else f'"{value}"'
+        # JSON's escapes are TOML's, too.
+        return json.dumps(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{k} = {toml_value(v)}" for k, v in value.items()) + "}"
     assert isinstance(value, Sequence)
@@ -169,7 +170,7 @@ def serve(settings: Settings, environ: Mapping[str, str] | None = None) -> Itera
     def run() -> None:
         try:
             server.run()
-        except BaseException as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - reported by the assertion below
             failed.append(error)
 
     thread = threading.Thread(target=run, daemon=True)

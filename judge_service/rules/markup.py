@@ -1,0 +1,110 @@
+"""The rule ``markup_density``: how much of the answer is markdown and emoji instead of words."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import regex
+from pydantic import Field, model_validator
+
+from .rule import Finding, Rule, RuleInput, ramp
+from .words import visible_chars
+
+_FENCE = regex.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+#.\-]*)\s*$")
+_MARKUP_FENCES = frozenset({"markdown", "md", "text", "txt", "plaintext"})
+_TABLE_ROW = regex.compile(r"^\s*\|.*\|\s*$")
+_LINE_MARK = regex.compile(
+    r"^\s*(?:[>]+\s*)*+(#{1,6}(?=\s)|[-*+•](?=\s)|\d{1,3}[.)](?=\s)|([-*_=])(?:\s*\2){2,}\s*$)"
+)
+_QUOTE = regex.compile(r"^\s*([>]+)\s")
+# Emphasis sits at the edge of a word, so products, powers and snake_case are none.
+_EMPHASIS = regex.compile(
+    r"(?<![\w*_^\\])(?:\*{1,3}|_{1,3}|~~)(?=[^\s*_~])|(?<=[^\s*_~^\\])(?:\*{1,3}|_{1,3}|~~)(?![\w*_{])"
+)
+_INLINE = regex.compile(
+    r"\]\(|!\[|</?(?:b|strong|em|i|u|s|font|center|mark|big|small|blink)(?:\s[^<>]{0,100})?>",
+    regex.IGNORECASE,
+)
+_CODE_SPAN = regex.compile(r"`[^`\n]++`")
+_MATH = regex.compile(r"\$\$[^$]++\$\$|\$[^$\n]++\$")
+_EMOJI = regex.compile(
+    r"\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[\U0001f000-\U0001faff]"
+)
+
+_TOKEN_COST = 4
+_ROW_COST = 2
+_EMOJI_COST = 2
+_LEAST_SIZE = 200
+
+
+class MarkupDensity(Rule):
+    """Scores 1 up to the markup share ``free``, falling to 0 at ``limit``, where it fails.
+
+    The share is markup over all visible characters, of which 200 are assumed at least, so a short
+    answer may be bold. Markup is: heading, list, quote, emphasis, link and rule marks and styling
+    tags by their length (four at most), a code span or fence two, a table row two, an emoji two.
+    Code and formulas are not markup; emoji count everywhere.
+    """
+
+    rule: Literal["markup_density"] = "markup_density"
+    free: float = Field(default=0.10, ge=0.0, lt=1.0)
+    limit: float = Field(default=0.35, gt=0.0, le=1.0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.free >= self.limit:
+            raise ValueError("free must be below limit")
+        return self
+
+    def check(self, given: RuleInput) -> Finding:
+        """Add up the marks line by line."""
+        share = markup_share(given.text)
+        passed = share < self.limit
+        detail = None if passed else f"{share:.0%} of the answer is markup"
+        return Finding(passed, ramp(share, self.free, self.limit), detail)
+
+
+def markup_share(text: str) -> float:
+    """Share of markup in the visible characters, in [0, 1]."""
+    marks = _EMOJI_COST * sum(1 for _ in _EMOJI.finditer(text))
+    fence: str | None = None
+    prose: list[str] = []
+    for line in text.splitlines():
+        opened = _FENCE.match(line)
+        if fence is not None:
+            if opened and opened[1].startswith(fence) and not opened[2]:
+                fence = None
+        elif opened:
+            marks += 2 * _ROW_COST
+            # A fence that says it is markdown hides nothing.
+            fence = None if opened[2].lower() in _MARKUP_FENCES else opened[1]
+        else:
+            prose.append(line)
+    marks += sum(map(_line_marks, _without_math("\n".join(prose)).split("\n")))
+    return min(1.0, marks / max(visible_chars(text), _LEAST_SIZE))
+
+
+def _without_math(text: str) -> str:
+    return _MATH.sub(" ", text) if "$" in text else text
+
+
+def _line_marks(line: str) -> int:
+    if _TABLE_ROW.match(line):
+        return _ROW_COST + _inline_marks(line)
+    marks = 0
+    quoted = _QUOTE.match(line)
+    if quoted:
+        marks += min(len(quoted[1]), _TOKEN_COST)
+    lead = _LINE_MARK.match(line)
+    if lead:
+        marks += min(len(lead[1]), _TOKEN_COST)
+        line = line[lead.end() :]
+    return marks + _inline_marks(line)
+
+
+def _inline_marks(line: str) -> int:
+    spans = _CODE_SPAN.subn(" ", line) if "`" in line else (line, 0)
+    marks = 2 * spans[1]
+    for pattern in (_EMPHASIS, _INLINE):
+        marks += sum(min(len(found[0]), _TOKEN_COST) for found in pattern.finditer(spans[0]))
+    return marks

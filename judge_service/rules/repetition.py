@@ -1,0 +1,96 @@
+"""The rule ``repetition``: an answer that says the same thing over and over.
+
+Stretches of ``window`` letters and digits that occurred before in the same answer are marked; the
+marked share of all letters and digits is the repetition. It is the n-gram repetition rate, taken
+over characters so that it needs no word boundaries and works in every script.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import numpy as np
+import regex
+from pydantic import Field, model_validator
+
+from .rule import Finding, Rule, RuleInput, ramp
+from .windows import Mask, char_units, covered, distance_back, hashes
+from .words import fold
+
+_NOT_LETTERS = regex.compile(r"[^\p{L}\p{N}\p{M}]+")
+_SPACE = regex.compile(r"\s+")
+_DIGITS = regex.compile(r"\p{N}")
+
+# Zeros of a matrix, a long row of equal numbers or a drawing repeat for good reasons, so these
+# many repeated digits or symbols are free.
+_FREE_DIGITS = 2000
+_FREE_SYMBOLS = 1000
+# A stretch said this many times back to back is a loop, whatever else the answer holds.
+_LOOP_COPIES = 20
+_LOOP_CHARS = 1000
+
+
+class Repetition(Rule):
+    """Fails when ``limit`` or more of the answer's letters repeat earlier ones, or it loops.
+
+    The score is 1 up to the share ``free`` and falls to 0 at ``limit``. Answers with fewer than
+    ``min_chars`` letters and digits pass.
+    """
+
+    rule: Literal["repetition"] = "repetition"
+    window: int = Field(default=50, ge=10, le=200)
+    free: float = Field(default=0.5, ge=0.0, lt=1.0)
+    limit: float = Field(default=0.7, gt=0.0, le=1.0)
+    min_chars: int = Field(default=100, ge=1)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.free >= self.limit:
+            raise ValueError("free must be below limit")
+        return self
+
+    def check(self, given: RuleInput) -> Finding:
+        """Measure the letters; where there are hardly any, the symbols."""
+        folded = fold(given.text)
+        letters = _NOT_LETTERS.sub("", folded)
+        if len(letters) >= self.min_chars:
+            share, loops = self._repeated(letters)
+            if loops or share > self.free:
+                return self._finding(share, loops)
+        shown = _SPACE.sub("", folded)
+        if len(shown) - len(letters) >= _FREE_SYMBOLS and len(letters) < 0.2 * len(shown):
+            return self._finding(*self._repeated(shown))
+        return Finding(True, 1.0)
+
+    def _finding(self, share: float, loops: bool) -> Finding:
+        if loops:
+            return Finding(False, 0.0, "the answer loops: one stretch, again and again")
+        passed = share < self.limit
+        detail = None if passed else f"{share:.0%} of the answer repeats itself"
+        return Finding(passed, ramp(share, self.free, self.limit), detail)
+
+    def _repeated(self, text: str) -> tuple[float, bool]:
+        units = char_units(text)
+        back = distance_back(hashes(units, self.window))
+        digits = char_units(_DIGITS.sub("\0", text)) == 0
+        plain = np.concatenate(([0], np.cumsum(~digits)))
+        numeric = (plain[self.window :] - plain[: -self.window])[: len(back)] == 0
+        repeats = covered((back > 0) & ~numeric, self.window, len(units))
+        numbers = covered((back > 0) & numeric, self.window, len(units))
+        if np.count_nonzero(numbers) > _FREE_DIGITS:
+            repeats |= numbers
+        share = float(np.count_nonzero(repeats)) / len(units)
+        return share, _loops(np.where(numeric, 0, back), self.window)
+
+
+def _loops(back: np.typing.NDArray[np.int64], window: int) -> bool:
+    """Whether somewhere the text keeps equalling itself one period earlier for long enough."""
+    if len(back) < _LOOP_CHARS - window:
+        return False
+    edges = np.flatnonzero(np.diff(back)) + 1
+    starts = np.concatenate(([0], edges))
+    lengths = np.diff(np.concatenate((starts, [len(back)])))
+    periods = back[starts]
+    spans = lengths + window
+    loops: Mask = (periods > 0) & (spans >= _LOOP_CHARS) & (spans >= (_LOOP_COPIES - 1) * periods)
+    return bool(loops.any())
