@@ -70,6 +70,7 @@ async def open_service(settings: Settings, environ: Mapping[str, str]) -> AsyncI
             )
             bench = Bench((local.spec,), trial=frozenset({local.spec.id}))
         await warming
+        await backend.check(bench.values())
         engine = Engine(
             library=library,
             bench=bench,

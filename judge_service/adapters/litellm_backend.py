@@ -11,13 +11,13 @@ import gc
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from judge_service.adapters.guarded_transport import EXCHANGE, Exchange, GuardedTransport
 from judge_service.adapters.litellm_errors import translate
 from judge_service.backend import ChatCall, ChatReply
-from judge_service.errors import UpstreamProtocolError
+from judge_service.errors import ConfigError, UpstreamProtocolError
 from judge_service.judge import JudgeSpec
 from judge_service.usage import Usage
 
@@ -61,6 +61,18 @@ class LiteLLMBackend:
         """Import LiteLLM now, in a thread, so that the first request does not wait for it."""
         if self._litellm is None:
             self._litellm = await asyncio.to_thread(load_litellm)
+
+    async def check(self, judges: Iterable[JudgeSpec]) -> None:
+        """Raise ConfigError for a model name that LiteLLM knows no provider for."""
+        await self.warm()
+        for judge in judges:
+            try:
+                self._litellm.get_llm_provider(model=judge.model, api_base=judge.api_base)
+            except Exception:  # noqa: BLE001 - a BadRequestError today, of a request never made
+                raise ConfigError(
+                    f"judge {judge.id!r}: model: {judge.model!r} names no provider LiteLLM knows; "
+                    "put one in front, as in openai/…, anthropic/… or hosted_vllm/…"
+                ) from None
 
     async def complete(self, call: ChatCall) -> ChatReply:
         """One upstream request. Raises a JudgingError or ParameterRefused."""
@@ -126,7 +138,7 @@ class LiteLLMBackend:
         return ChatReply(
             content=message.content,
             finish_reason=choices[0].finish_reason,
-            model=_served_name(exchange) or response.model,
+            model=_served_name(exchange),
             usage=_usage(judge, usage, response),
             reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
         )
@@ -146,6 +158,9 @@ def _json(exchange: Exchange) -> Any:
 
 
 def _served_name(exchange: Exchange) -> str | None:
+    """The name in the provider's own body; where there is none LiteLLM repeats the one asked for,
+    which proves nothing.
+    """
     data = _json(exchange)
     name = (data.get("model") or data.get("modelVersion")) if isinstance(data, dict) else None
     return name if isinstance(name, str) else None
