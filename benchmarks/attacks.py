@@ -108,7 +108,7 @@ def _assessed(attack: Attack, answer: dict[str, Any], requests: int) -> tuple[st
         allowed = attack.expected == "honest_or_failed"
         return f"failed {answer['error']['code']}", None if allowed else "failed"
     if answer["short_circuited"]:
-        wanted = attack.expected == "rule_zero" and requests == 0
+        wanted = attack.expected in ("rule_zero", "honest_or_failed") and requests == 0
         return "rule zero", None if wanted else "ended by a rule"
     point = answer["verdicts"][0]["point"]
     if attack.expected == "rule_zero":

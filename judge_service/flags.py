@@ -1,0 +1,30 @@
+"""Flags of an outcome: remarks a caller should see beside a result. They change no number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+FlagName = Literal[
+    "injection",  # the candidate holds something that addresses or imitates the judge
+    "family_unknown",  # no family for a candidate, so no judge could be excluded
+    "served_model_unverified",  # an opaque served model name was accepted
+    "trial_judge",  # judged by the embedded model, which is for trying things out
+    "fallback_judge",  # judged by the second family after the first could not answer
+    "unjudgeable",  # two families gave no verdict while a control item was judged normally
+    "length_bias",  # the winner may have won by length alone
+    "near_duplicate",  # candidates that differ in form only
+    "zero_advantage",  # every reward of a group is the same
+    "escalated",  # another family decided an inconsistent pair
+    "prompt_echo",  # the candidate mostly repeats its prompt
+    "no_length_limit",  # the rubric puts no upper limit on length
+]
+"""The closed set of flag names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One remark. ``detail`` is a short sentence for people; it never quotes a candidate."""
+
+    flag: FlagName
+    detail: str
