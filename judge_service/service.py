@@ -16,7 +16,7 @@ from judge_service.judge import Bench, load_bench
 from judge_service.library import Library, load_library
 from judge_service.settings import Settings, judge_keys
 
-FIRST_ASSESS = "helpfulness"
+FIRST_ASSESS = "quick-look"
 FIRST_COMPARE = "pairwise-helpfulness"
 
 
@@ -68,6 +68,7 @@ async def open_service(settings: Settings, environ: Mapping[str, str]) -> AsyncI
             local = await asyncio.to_thread(
                 start_local_model, settings.local_model, settings.local_model_family
             )
+            backend.add_key(local.spec.id, local.key)
             bench = Bench((local.spec,), trial=frozenset({local.spec.id}))
         await warming
         await backend.check(bench.values())

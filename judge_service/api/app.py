@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from judge_service import __version__
@@ -48,11 +48,14 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
         summary="LLM-as-judge scoring with bias controls",
         lifespan=lifespan,
         redoc_url=None,
+        # The redirect's address would be made of the Host header, which anybody can set.
+        redirect_slashes=False,
     )
     app.include_router(judging.router)
     app.include_router(looking.router)
     problems.install(app)
 
+    @app.exception_handler(ClientDisconnect)
     @app.exception_handler(Disconnected)
     async def hung_up(_: Request, __: Exception) -> Response:
         return Response(status_code=CLIENT_CLOSED_REQUEST)

@@ -106,12 +106,12 @@ class KeyRing:
             self._stamp = stamp
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _stamp(file: Path) -> tuple[int, int, int] | None:
     try:
         status = file.stat()
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _load(file: Path) -> Sequence[KeyEntry]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
+from collections import Counter
 from typing import Any
 
 from starlette.requests import Request
@@ -12,6 +14,10 @@ from judge_service.api.problems import Problem
 
 MAX_ITEM_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
+MAX_VALUES = 250_000
+"""How many values (of objects and lists) one body may hold: each costs far more than its bytes."""
+LONG_BODY_BYTES = 64 * 1024
+"""From here on a body is decoded in a thread, so that it does not hold up the others."""
 
 
 async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
@@ -22,22 +28,28 @@ async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
         body += chunk
         if len(body) > limit:
             raise _too_large(limit)
+    if len(body) > LONG_BODY_BYTES:
+        return await asyncio.to_thread(decode_json, bytes(body))
     return decode_json(bytes(body))
 
 
 def decode_json(body: bytes) -> Any:
-    """Strict JSON: UTF-8, no duplicate keys, finite numbers, bounded depth. Raises Problem 422."""
+    """Strict JSON: UTF-8, no duplicate keys, finite numbers, bounded depth and number of values.
+
+    Raises Problem 422.
+    """
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid(f"the body is not UTF-8 (byte {error.start})") from None
+    hooks = _Hooks()
     try:
         value = json.loads(
             text,
-            object_pairs_hook=_no_duplicates,
-            parse_constant=_no_constant,
-            parse_float=_finite,
-            parse_int=_bounded_int,
+            object_pairs_hook=hooks.pairs,
+            parse_constant=hooks.constant,
+            parse_float=hooks.decimal,
+            parse_int=hooks.integer,
         )
     except Problem:
         raise
@@ -61,19 +73,24 @@ def _check_headers(request: Request, limit: int) -> None:
 
 
 def _check_tree(value: Any) -> None:
-    """Bounded depth and no lone surrogates, without recursion."""
-    stack: list[tuple[Any, int]] = [(value, 1)]
+    """Bounded depth, bounded number of values and no lone surrogates, without recursion."""
+    stack: list[tuple[Any, int]] = [([value], 0)]
+    values = 0
     while stack:
         item, depth = stack.pop()
         if depth > MAX_DEPTH:
             raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels")
-        if isinstance(item, str):
-            _check_text(item)
-        elif isinstance(item, list):
-            stack += [(child, depth + 1) for child in item]
-        elif isinstance(item, dict):
-            for key, child in item.items():
+        values += len(item)
+        if values > MAX_VALUES:
+            raise _too_many()
+        if isinstance(item, dict):
+            for key in item:
                 _check_text(key)
+            item = item.values()
+        for child in item:
+            if isinstance(child, str):
+                _check_text(child)
+            elif isinstance(child, (list, dict)):
                 stack.append((child, depth + 1))
 
 
@@ -84,34 +101,48 @@ def _check_text(text: str) -> None:
         raise _invalid("a text holds half of a surrogate pair") from None
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _invalid(f"the key {twice[:80]!r} stands twice in one object")
-    return found
+class _Hooks:
+    """Called with every object and number while a body is decoded, to end a hostile one early."""
 
+    def __init__(self) -> None:
+        self._values = 0
 
-def _no_constant(word: str) -> Any:
-    raise _invalid(f"{word} is not a JSON number")
+    def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        self._count()
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = next(k for k, n in Counter(key for key, _ in pairs).items() if n > 1)
+            raise _invalid(f"the key {twice[:80]!r} stands twice in one object")
+        return found
 
+    def constant(self, word: str) -> Any:
+        raise _invalid(f"{word} is not a JSON number")
 
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        raise _invalid("a number is too large")
-    return value
+    def decimal(self, digits: str) -> float:
+        self._count()
+        value = float(digits)
+        if not math.isfinite(value):
+            raise _invalid("a number is too large")
+        return value
 
+    def integer(self, digits: str) -> int:
+        self._count()
+        if len(digits) > 400:
+            raise _invalid("a number has too many digits")
+        return int(digits)
 
-def _bounded_int(digits: str) -> int:
-    if len(digits) > 400:
-        raise _invalid("a number has too many digits")
-    return int(digits)
+    def _count(self) -> None:
+        self._values += 1
+        if self._values > MAX_VALUES:
+            raise _too_many()
 
 
 def _invalid(message: str) -> Problem:
     return Problem(422, "invalid_request", message)
+
+
+def _too_many() -> Problem:
+    return _invalid(f"the body holds more than {MAX_VALUES:,} values")
 
 
 def _too_large(limit: int) -> Problem:

@@ -49,11 +49,12 @@ class RequestContext:
                 problem = Problem(500, "internal", f"an internal error; request {request_id}")
                 await FiniteJSONResponse(problem.body(), 500)(scope, receive, send_with_id)
         finally:
-            # The path without its query: a query may carry a token.
+            # The path without its query, which may carry a token, and in escaped form: it may
+            # hold line breaks and terminal controls.
             log.info(
                 "%s %s %s %.0f ms %s",
                 scope["method"],
-                scope["path"].encode("ascii", "backslashreplace").decode()[:200],
+                scope["path"].encode("unicode_escape").decode()[:200],
                 status or "hung up",
                 (time.monotonic() - started) * 1000,
                 request_id,

@@ -12,11 +12,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from judge_service.api.json_response import FiniteJSONResponse
+from judge_service.api.schemas import FORMS
 from judge_service.errors import InvalidRequest, RequestError, UnknownJudge, UnknownRubric
 
 log = logging.getLogger("judge_service.api")
 MAX_FAULTS = 20
-MAX_ECHO = 80
+MANY_FAULTS = 1_000
+MAX_NAME = 40
+"""How much is repeated of a name that the caller made up, in characters."""
+MAX_ECHO = 200
+"""How much of a caller's own text an answer repeats in all, in characters."""
+_PLAINER = {
+    "extra_forbidden": "unknown field",
+    "model_type": "must be an object",
+    "dict_type": "must be an object",
+}
 
 
 class Problem(Exception):
@@ -51,23 +61,34 @@ class Problem(Exception):
 
 def from_validation(error: ValidationError) -> Problem:
     """422 with the path and the fault of each field; values are not echoed."""
+    count = error.error_count()
+    if count > MANY_FAULTS:
+        return Problem(422, "invalid_request", f"the body has {count:,} faults")
     found = error.errors(include_url=False, include_input=False, include_context=False)
-    faults = [
-        {"field": _path(fault["loc"]), "message": fault["msg"].removeprefix("Value error, ")[:200]}
-        for fault in found[:MAX_FAULTS]
-    ]
+    faults: list[dict[str, str]] = []
+    echoed = 0
+    for fault in found[:MAX_FAULTS]:
+        if fault["type"] == "extra_forbidden":
+            # The first one's name also stands in the message and in ``field``.
+            echoed += len(str(fault["loc"][-1])[:MAX_NAME]) * (1 if faults else 3)
+        if echoed > MAX_ECHO:
+            break
+        message = _PLAINER.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+        faults.append({"field": _path(fault["loc"]), "message": message[:200]})
     first = faults[0]
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    message = f"{first['field']}: {first['message']}{more}" if first["field"] else first["message"]
-    return Problem(
-        422, "invalid_request", message[:300], field=first["field"] or None, faults=faults
-    )
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    field = first["field"]
+    message = f"{field}: {first['message']}{more}" if field else f"the body {first['message']}"
+    return Problem(422, "invalid_request", message[:300], field=field or None, faults=faults)
 
 
 def _path(location: tuple[int | str, ...]) -> str:
     path = ""
     for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part[:MAX_ECHO]}"
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part not in FORMS:
+            path += f".{part[:MAX_NAME]}"
     return path.lstrip(".")[:200]
 
 

@@ -8,8 +8,10 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
     StringConstraints,
+    Tag,
     model_validator,
 )
 
@@ -18,6 +20,11 @@ from judge_service.rubric import ID_PATTERN
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 MAX_TEXT_BYTES = 1024 * 1024
+MAX_MESSAGES = 4_096
+MAX_PARTS = 1_024
+MAX_TOOL_CALLS = 1_024
+_ONE, _MANY = FORMS = ("(one)", "(many)")
+"""Where a field is one text or a list: the names of the two forms, which no path shows."""
 
 
 def _bounded(text: str) -> str:
@@ -30,7 +37,22 @@ Text = Annotated[str, AfterValidator(_bounded)]
 Word = Annotated[
     str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")
 ]
-FamilyWord = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^\S+$")]
+FamilyWord = Annotated[
+    str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^\s\x00-\x1f\x7f]+$")
+]
+
+
+def _one_or_many(what: str) -> Discriminator:
+    """Tells a text from a list, so that a fault in one is not reported for the other as well."""
+    return Discriminator(
+        lambda value: _ONE if isinstance(value, str) else _MANY if _is_list(value) else None,
+        custom_error_type="one_or_many",
+        custom_error_message=f"must be {what}",
+    )
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 class Wire(BaseModel):
@@ -66,6 +88,12 @@ class PartBody(BaseModel):
     type: Word = "text"
     text: Text | None = None
 
+    @model_validator(mode="after")
+    def _says_something(self) -> PartBody:
+        if self.type == "text" and self.text is None:
+            raise ValueError("a text part needs a text")
+        return self
+
     def domain(self) -> str:
         """The text, or a placeholder that says what stood there."""
         return self.text if self.text is not None else f"({self.type} part, not shown)"
@@ -75,27 +103,48 @@ class MessageBody(Wire):
     """A chat message. System, developer and tool turns are data like all the rest."""
 
     role: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,32}$")]
-    content: Text | list[PartBody] | None = None
+    content: (
+        Annotated[
+            Annotated[Text, Tag(_ONE)]
+            | Annotated[
+                list[PartBody], Field(max_length=MAX_PARTS, fail_fast=True), Tag(_MANY)
+            ],
+            _one_or_many("a text, a list of parts or null"),
+        ]
+        | None
+    ) = None
     name: Word | None = None
-    tool_calls: list[ToolCallBody] | None = None
+    tool_calls: (
+        Annotated[list[ToolCallBody], Field(max_length=MAX_TOOL_CALLS, fail_fast=True)] | None
+    ) = None
     tool_call_id: Word | None = None
     refusal: Text | None = None
     reasoning_content: Text | None = None
 
+    @model_validator(mode="after")
+    def _one_text(self) -> MessageBody:
+        # The parts of one message are judged as one text.
+        if isinstance(self.content, list):
+            _bounded(self._text())
+        return self
+
+    def _text(self) -> str:
+        if isinstance(self.content, list):
+            return "\n".join(part.domain() for part in self.content)
+        return self.content if self.content is not None else self.refusal or ""
+
     def domain(self) -> Message:
         """The core's form. A model's separate reasoning is not part of what it said."""
-        content = self.content
-        if isinstance(content, list):
-            text = "\n".join(part.domain() for part in content)
-        else:
-            text = content if content is not None else self.refusal or ""
         return Message(
             role=self.role,
-            text=text,
+            text=self._text(),
             name=self.name,
             tool_calls=tuple(call.domain() for call in self.tool_calls or ()),
             tool_call_id=self.tool_call_id,
         )
+
+
+Messages = Annotated[list[MessageBody], Field(max_length=MAX_MESSAGES, fail_fast=True)]
 
 
 class CandidateBody(Wire):
@@ -103,11 +152,16 @@ class CandidateBody(Wire):
 
     id: Word | None = None
     text: Text | None = None
-    messages: list[MessageBody] | None = None
+    messages: Messages | None = None
     policy_model: Annotated[str, StringConstraints(min_length=1, max_length=512)] | None = None
-    family: FamilyWord | Annotated[list[FamilyWord], Field(min_length=1, max_length=8)] | None = (
-        None
-    )
+    family: (
+        Annotated[
+            Annotated[FamilyWord, Tag(_ONE)]
+            | Annotated[list[FamilyWord], Field(min_length=1, max_length=8), Tag(_MANY)],
+            _one_or_many("a word or a list of words"),
+        ]
+        | None
+    ) = None
     finish_reason: Annotated[str, StringConstraints(max_length=64)] | None = None
 
     @model_validator(mode="after")
@@ -135,7 +189,10 @@ class RequestBody(Wire):
     """The fields of every judging request."""
 
     rubric: Annotated[str, StringConstraints(min_length=1, max_length=64)]
-    prompt: Text | Annotated[list[MessageBody], Field(min_length=1)]
+    prompt: Annotated[
+        Annotated[Text, Tag(_ONE)] | Annotated[Messages, Field(min_length=1), Tag(_MANY)],
+        _one_or_many("a text or a list of messages"),
+    ]
     reference: Text | None = None
     timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] = DEFAULT_TIMEOUT_S
     judges: (
@@ -157,13 +214,14 @@ class RequestBody(Wire):
 
 
 ASSESS_EXAMPLE: dict[str, Any] = {
-    "rubric": "helpfulness",
+    "rubric": "quick-look",
     "prompt": "How do I keep basil alive indoors?",
     "candidate": {
         "text": "Give it six hours of light, water it when the top of the soil is dry, and pinch "
         "off the tips every week so that it grows bushy instead of flowering.",
         "policy_model": "qwen3-4b",
     },
+    "timeout_s": 120,
 }
 COMPARE_EXAMPLE: dict[str, Any] = {
     "rubric": "pairwise-helpfulness",
@@ -172,6 +230,7 @@ COMPARE_EXAMPLE: dict[str, Any] = {
         {"text": "Water it when the top of the soil is dry and give it six hours of light."},
         {"text": "Basil is a plant. Plants are great. Good luck!"},
     ],
+    "timeout_s": 120,
 }
 
 
