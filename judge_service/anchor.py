@@ -12,7 +12,7 @@ class Anchor(BaseModel):
 
     criterion: str = Field(min_length=1)
     point: StrictInt
-    prompt: str = Field(min_length=1, max_length=20_000)
+    prompt: str = Field(pattern=r"\S", max_length=20_000)
     candidate: str = Field(max_length=20_000)
     reference: str | None = Field(default=None, max_length=20_000)
-    reason: str = Field(min_length=1, max_length=4_000)
+    reason: str = Field(pattern=r"\S", max_length=4_000)

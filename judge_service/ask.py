@@ -48,6 +48,16 @@ MAX_REQUESTS = 3
 MAX_REASKS = 1
 BACKOFF_S = 0.1
 BACKOFF_CAP_S = 2.0
+LONG_QUESTION_CHARS = 20_000
+
+# Providers' words for how a reply ended, in lower case; all others are ordinary ends.
+_CUT_OFF = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
+)
+_FILTERED = frozenset(
+    {"content_filter", "content_filtered", "safety", "sensitive", "recitation", "blocklist",
+     "prohibited_content", "spii", "guardrail_intervened"}
+)  # fmt: skip
 
 _UNREADABLE: dict[str, type[UnusableReply]] = {
     kind.code: kind for kind in (EmptyReply, Unparsable, OffScale)
@@ -167,23 +177,26 @@ class Asker:
     async def _attempt(
         self, judge: JudgeSpec, question: Question, deadline: Deadline, state: _State
     ) -> _Read:
-        if deadline.left() <= 0:
-            raise DeadlineExceeded("the request's time was up before the judge could be asked")
         capability = self.capability(judge)
         tokens = Tokens.fresh()
         nonce = secrets.token_hex(16)
+        user = await _rendered(question, tokens, nonce, deadline)
+        if deadline.left() <= 0:
+            raise DeadlineExceeded("the request's time was up before the judge could be asked")
         schema = question.schema(tokens if judge.schema_constants else None)
         call = ChatCall(
             judge=judge,
             system=question.system,
-            user=render_user(question, tokens, nonce),
+            user=user,
             parameters=capability.parameters(judge, schema, larger=state.larger),
             timeout_s=deadline.attempt_s(judge.attempt_timeout_s),
         )
         try:
             reply = await self._send(call, deadline, state)
         except ParameterRefused as refusal:
-            state.adapted = capability.learn(refusal.parameters, str(refusal))
+            capability.learn(refusal.parameters, str(refusal), call.parameters)
+            again = capability.parameters(judge, schema, larger=state.larger)
+            state.adapted = again != call.parameters
             raise
         capability.reasons |= reply.reasoning_tokens > 0
         served = check_reply(judge, reply)
@@ -258,11 +271,20 @@ class Asker:
         return state.wait_s < deadline.left()
 
 
+async def _rendered(question: Question, tokens: Tokens, nonce: str, deadline: Deadline) -> str:
+    """The user message. Escaping a long text takes its time, which is taken in a thread."""
+    if question.chars < LONG_QUESTION_CHARS:
+        return render_user(question, tokens, nonce)
+    return await deadline.in_thread(
+        lambda: render_user(question, tokens, nonce), "the question was being written"
+    )
+
+
 def check_reply(judge: JudgeSpec, reply: ChatReply) -> Served:
     """Look at everything but the text: who answered, and how it ended.
 
     The reason of finishing comes first: nothing of a reply that was cut off is ever read.
-    Raises WrongModel, TruncatedReply, ContentFiltered or Refused.
+    Raises WrongModel, TruncatedReply, ContentFiltered, UpstreamError or Refused.
     """
     served = check_served(
         requested=judge.model,
@@ -273,14 +295,16 @@ def check_reply(judge: JudgeSpec, reply: ChatReply) -> Served:
     if served is Served.WRONG:
         raise WrongModel(f"judge {judge.id!r} asked for {judge.model!r}, {reply.model!r} answered")
     finish = (reply.finish_reason or "stop").lower()
-    if finish in ("length", "max_tokens"):
+    if finish in _CUT_OFF:
         spent = f", {reply.reasoning_tokens} of them on reasoning" if reply.reasoning_tokens else ""
         raise TruncatedReply(
             f"the reply was cut off after {reply.usage.completion_tokens} tokens{spent}; "
             "a larger max_output_tokens gives the judge room"
         )
-    if finish == "content_filter":
+    if finish in _FILTERED:
         raise ContentFiltered("the provider's content filter stopped the reply")
+    if finish == "error":
+        raise UpstreamError(f"judge {judge.id!r}: the provider broke off the reply")
     if reply.refusal or finish == "refusal":
         raise Refused(f"the judge refused: {(reply.refusal or '')[:200]}".rstrip(": "))
     return served

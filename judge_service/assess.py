@@ -8,7 +8,7 @@ from judge_service import combine
 from judge_service.ask import Answer, Asker
 from judge_service.case import Case
 from judge_service.envelope import Question, assess_question
-from judge_service.errors import InternalError, JudgingError, NoEligibleJudge
+from judge_service.errors import JudgingError, NoEligibleJudge, QuorumNotMet
 from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.inspection import Inspection
@@ -36,16 +36,16 @@ async def assess(
     without a quorum fails the whole.
     """
     if inspection.broken is not None:
-        return _failed(case, inspection, InternalError(inspection.broken), {}, ())
+        return _failed(case, inspection, inspection.broken, {}, ())
     if not inspection.passed and not case.request.audit:
         return _short_circuit(case, inspection)
     try:
         selection = select(case.request, case.rubric, case.bench, excluded)
-    except NoEligibleJudge as error:
+    except (NoEligibleJudge, QuorumNotMet) as error:
         return _failed(case, inspection, error, {}, ())
     questions = _questions(case, inspection)
     if not case.request.audit:
-        unfit = await check_before(asker, selection, inspection.shown.text)
+        unfit = await check_before(asker, selection, inspection.shown.shown_text)
         if unfit is not None:
             return _short_circuit(case, inspection.failed(unfit))
     polls = await poll(case, asker, selection, questions)
@@ -65,7 +65,7 @@ async def _conclude(
     ]
     if not failures:
         return _success(case, inspection, results, verdicts)
-    unfit = check_after(asker, inspection.shown.text, failures[0][0])
+    unfit = await check_after(asker, inspection.shown.shown_text, failures[0][0])
     if unfit is not None and not case.request.audit:
         return _short_circuit(case, inspection.failed(unfit))
     if judging.on_unjudgeable == "zero" and await _is_unjudgeable(

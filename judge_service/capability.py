@@ -7,6 +7,7 @@ left out, once, and stays out for that judge until the process ends.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -57,18 +58,20 @@ class Capability:
         }
         return {k: v for k, v in wanted.items() if v is not None and k not in self.refused}
 
-    def learn(self, parameters: frozenset[str], message: str) -> bool:
-        """Take note of a refusal. True when the next request will differ from the refused one."""
-        changed = False
-        for name in parameters & DROPPABLE:
+    def learn(self, parameters: frozenset[str], message: str, sent: Mapping[str, Any]) -> None:
+        """Take note that ``parameters`` of those that were ``sent`` were refused.
+
+        Calls run side by side: a refusal of what another call has already given up teaches
+        nothing new.
+        """
+        for name in parameters & DROPPABLE & sent.keys():
             if name == "response_format":
-                changed |= self._step_down(message)
+                if isinstance(sent[name], dict) and sent[name].get("type") == self.mode:
+                    self._step_down(message)
             elif name in ("max_tokens", "max_completion_tokens"):
-                changed |= self._rename_budget(name)
-            elif name not in self.refused:
+                self._rename_budget(name)
+            else:
                 self.refused.add(name)
-                changed = True
-        return changed
 
     def _response_format(self, schema: dict[str, Any]) -> dict[str, Any] | None:
         if self.mode == "json_schema":
@@ -78,22 +81,18 @@ class Capability:
             }
         return {"type": "json_object"} if self.mode == "json_object" else None
 
-    def _step_down(self, message: str) -> bool:
-        if self.mode == "text":
-            return False
+    def _step_down(self, message: str) -> None:
         # Only a complaint about the schema itself leaves hope for the plain JSON mode.
         about_schema = re.search(r"schema", message, re.IGNORECASE) is not None
         self.mode = _STEPS[self.mode] if about_schema else "text"
-        return True
 
-    def _rename_budget(self, name: str) -> bool:
-        if name != self.budget_name or self.budget_name in self.refused:
-            return False
+    def _rename_budget(self, name: str) -> None:
+        if name != self.budget_name:
+            return
         if name == "max_tokens":
             self.budget_name = "max_completion_tokens"
         else:
             self.refused.add(name)
-        return True
 
 
 _REFUSAL = re.compile(

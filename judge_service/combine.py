@@ -49,4 +49,6 @@ def reward(rubric: Rubric, rules: RulesReport, model: float) -> float:
     """The number handed to a trainer, in [0, 1]."""
     if not rules.passed:
         return 0.0
-    return rubric.weights.rule * rules.score + rubric.weights.model * model
+    weights = rubric.weights
+    # The weights sum to 1 within a tolerance; the best reward is 1 exactly.
+    return (weights.rule * rules.score + weights.model * model) / (weights.rule + weights.model)

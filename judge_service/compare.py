@@ -10,7 +10,6 @@ from judge_service.ask import Answer, Asker, Budget, as_judging_error
 from judge_service.case import Case
 from judge_service.envelope import Question, compare_question
 from judge_service.errors import (
-    InternalError,
     JudgeServiceError,
     JudgingError,
     NoEligibleJudge,
@@ -77,14 +76,14 @@ async def compare(
     """Compare two inspected candidates. ``excluded`` are the families that may not judge them."""
     broken = next((one.broken for one in inspections if one.broken is not None), None)
     if broken is not None:
-        return _failed(case, inspections, InternalError(broken), ())
+        return _failed(case, inspections, broken, ())
     if not case.request.audit:
         settled = _without_judge(inspections)
         if settled is not None:
             return _compared(case, inspections, settled, (), short_circuited=True)
     try:
         selection = select(case.request, case.rubric, case.bench, excluded)
-    except NoEligibleJudge as error:
+    except (NoEligibleJudge, QuorumNotMet) as error:
         return _failed(case, inspections, error, ())
     if not case.request.audit:
         fitting = await _fitting(asker, selection, inspections)
@@ -146,7 +145,7 @@ async def _fitting(asker: Asker, selection: Selection, inspections: Inspections)
     """The same inspections, with the rule ``fits_judge`` failed where a candidate is too long."""
     checked = []
     for one in inspections:
-        unfit = await check_before(asker, selection, one.shown.text)
+        unfit = await check_before(asker, selection, one.shown.shown_text)
         checked.append(one if unfit is None else one.failed(unfit))
     return checked[0], checked[1]
 

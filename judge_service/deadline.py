@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+from judge_service.errors import DeadlineExceeded
+
+T = TypeVar("T")
 
 MIN_ATTEMPT_S = 10.0
 """An attempt may take half of what is left, but at least this long."""
@@ -31,3 +37,14 @@ class Deadline:
         left = self.left()
         wanted = configured if configured is not None else max(MIN_ATTEMPT_S, left / 2)
         return min(wanted, left)
+
+    async def in_thread(self, work: Callable[[], T], what: str) -> T:
+        """Run ``work`` in a thread, so that one long text does not hold up other requests.
+
+        Raises DeadlineExceeded when the time is up first; ``what`` says what was going on. The
+        thread then ends by itself, its result is not used.
+        """
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(work), self.left())
+        except TimeoutError:
+            raise DeadlineExceeded(f"the request's time was up while {what}") from None

@@ -38,14 +38,14 @@ class Engine:
             raise InvalidRequest(
                 f"rubric {request.rubric!r} compares two candidates; use compare", field="rubric"
             )
-        (inspection,) = await inspect((request.candidate,), case.rubric, request)
+        (inspection,) = await inspect((request.candidate,), case.rubric, request, case.deadline)
         excluded = self._look(case, (inspection,))
         return await assessing.assess(case, inspection, excluded, self.asker)
 
     async def compare(self, request: CompareRequest) -> CompareOutcome:
         """Judge a pair. Raises RequestError for the caller's mistakes, nothing else."""
         case = self._open(request)
-        first, second = await inspect(request.candidates, case.rubric, request)
+        first, second = await inspect(request.candidates, case.rubric, request, case.deadline)
         excluded = self._look(case, (first, second))
         return await comparing.compare(case, (first, second), excluded, self.asker, self.history)
 
@@ -53,7 +53,7 @@ class Engine:
         """Check a request against rubric and judges, and start its clock."""
         rubric = self.library[request.rubric]
         _check_reference(request, rubric)
-        check_judges(request, self.bench)
+        check_judges(request, rubric, self.bench)
         deadline = Deadline.after(request.timeout_s)
         return Case(request=request, rubric=rubric, bench=self.bench, deadline=deadline)
 

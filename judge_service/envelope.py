@@ -37,6 +37,14 @@ class Question:
     form: ReplyForm
     criterion: str | None = None
 
+    @property
+    def chars(self) -> int:
+        """How much untrusted text there is, in characters."""
+        return sum(
+            len(value) if isinstance(value, str) else sum(len(m.text) for m in value)
+            for _, value in self.slots
+        )
+
     def schema(self, constants: Tokens | None = None) -> dict[str, Any]:
         """JSON schema of the reply: the same for every call of the question, unless ``constants``
         are wanted (for constrained decoders that cache no grammars).

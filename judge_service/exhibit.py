@@ -34,9 +34,19 @@ class Exhibit:
         return len(self.text)
 
     @property
+    def shown_text(self) -> str:
+        """What stands in the candidate's block, as one text."""
+        return self.shown if isinstance(self.shown, str) else render_messages(self.shown)
+
+    @property
     def key(self) -> str:
-        """Equal keys are the same answer: whitespace and invisible characters aside."""
-        return identity_key(self.text)
+        """Equal keys are the same answer: whitespace and invisible characters aside.
+
+        Messages are the same when calls and context are, too.
+        """
+        if isinstance(self.shown, str) and not self.context:
+            return identity_key(self.text)
+        return identity_key(render_messages(self.context) + "\n" + self.shown_text)
 
     def families(self) -> frozenset[str]:
         """The candidate's lineages: those named, else what the policy model's name tells."""
@@ -85,6 +95,15 @@ def exhibit(candidate: Candidate, rubric: Rubric) -> Exhibit:
     if judging.judged == "trajectory":
         return _trajectory(candidate, candidate.messages, rubric)
     return _last_turn(candidate, candidate.messages, rubric)
+
+
+def unread(candidate: Candidate) -> Exhibit:
+    """A candidate that nobody had the time to look at: as it came, for its length and family."""
+    messages = candidate.messages or ()
+    text = candidate.text or "\n".join(m.text for m in messages if m.role == "assistant")
+    return Exhibit(
+        candidate=candidate, text=text, shown=text, context=(), tool_calls=(), empty=False
+    )
 
 
 def _answer(text: str, rubric: Rubric) -> str:

@@ -18,12 +18,18 @@ from judge_service.selection import Selection
 
 MIN_CHARS_TO_CHECK = 4_000
 _CHARS_PER_TOKEN_AT_MOST = 8
-_WINDOW = re.compile(r"(?:context|maximum|limit|window)\D{0,60}?(\d{3,8})", re.IGNORECASE)
+# "198393 + 20000 > 200000", "9001 tokens > 8192 maximum", "model with 32768 maximum context", and
+# the usual "maximum context length is 8192 tokens".
+_WINDOWS = (
+    re.compile(r"> (\d{3,8})\b"),
+    re.compile(r"\b(\d{3,8}) maximum", re.IGNORECASE),
+    re.compile(r"(?:context|maximum|limit|window)\D{0,60}?(\d{3,8})", re.IGNORECASE),
+)
 
 
 def fewest_tokens(text: str) -> int:
     """A number of tokens that ``text`` has at least, for any common tokenizer."""
-    wide = sum(1 for char in text if char > "\u2e80")
+    wide = 0 if text.isascii() else sum(1 for char in text if char > "\u2e80")
     return (len(text) - wide) // _CHARS_PER_TOKEN_AT_MOST + wide // 3
 
 
@@ -34,7 +40,7 @@ def most_tokens(text: str) -> int:
 
 def window_in(message: str) -> int | None:
     """The context window that a provider's error message names, in tokens."""
-    found = _WINDOW.search(message)
+    found = next((match for form in _WINDOWS if (match := form.search(message))), None)
     return int(found.group(1)) if found else None
 
 
@@ -75,10 +81,10 @@ async def check_before(asker: Asker, selection: Selection, candidate: str) -> Ru
     return None
 
 
-def check_after(asker: Asker, candidate: str, poll: Poll) -> RuleResult | None:
+async def check_after(asker: Asker, candidate: str, poll: Poll) -> RuleResult | None:
     """The failed rule when a judge found the request too long and it was the candidate's length.
 
-    Providers name their window in the refusal; it is remembered for the next request.
+    Most providers name their window in the refusal; it is remembered for the next request.
     """
     rest = poll.question.system + "".join(
         value if isinstance(value, str) else render_messages(value)
@@ -90,6 +96,7 @@ def check_after(asker: Asker, candidate: str, poll: Poll) -> RuleResult | None:
             continue
         capability = asker.capability(miss.judge)
         capability.window = window_in(str(miss.error)) or capability.window
-        if capability.window and too_long_after(capability.window, candidate, rest):
-            return does_not_fit(capability.window, miss.judge.id)
+        window = capability.window or await asker.backend.context_window(miss.judge)
+        if window is not None and too_long_after(window, candidate, rest):
+            return does_not_fit(window, miss.judge.id)
     return None

@@ -8,48 +8,91 @@ class; where two languages share a spelling the English part wins.
 from __future__ import annotations
 
 CLASSES: dict[str, str] = {
-    # English
+    # verbs that override
     "i": "ignore disregard forget overlook override bypass discard neglect skip dismiss",
+    # what came before
     "p": "previous prior above preceding earlier foregoing former aforementioned previously",
+    # all of it
     "q": "all any every everything these those entire original initial existing whatever",
+    # yours
     "Y": "your yours",
+    # what only an operator writes
     "h": "system hidden secret developer",
+    # instructions
     "o": "instruction instructions prompt prompts directive directives command commands",
+    # weaker words for them
     "O": "rules rule guidelines guideline directions constraints context outputs orders policies "
     "conversation requirements text texts",
+    # what a judge goes by
     "r": "rubric rubrics criteria criterion scoring grading markscheme",
+    # verbs that give
     "g": "give award assign grant",
+    # verbs and nouns of scoring
     "s": "rate score grade mark evaluate",
+    # determiners
+    "T": "the an one",
+    # winner
+    "K": "winner better",
+    # what is given
     "k": "marks points credit stars star rating ratings scores grades point",
+    # the most of it
     "M": "full maximum max highest perfect top maximal flawless maximally",
+    # superlatives that have other uses
     "P": "best greatest",
+    # this, me
     "t": "this it me my mine us itself",
+    # what is judged
     "w": "answer response candidate submission completion essay solution assistant work",
+    # you
     "u": "you",
+    # modal verbs
     "m": "must should shall will can could would",
+    # what an imperative can stand behind in mid-sentence
     "&": "and then but so or please kindly pls",
+    # what can stand in front of an imperative
     "y": "now instead therefore also hereby immediately always henceforth judge grader evaluator "
     "attention",
+    # only
     "l": "only just simply nothing solely merely exactly directly",
+    # ranges: "from 1 to 5" is no demand
     "x": "from between scale range",
+    # conditions
     "f": "if when unless whenever where provided while",
+    # verbs of answering
     "v": "output respond reply say",
+    # verbs of answering that programs share
     "R": "print return write emit produce",
+    # verbs of choosing
     "c": "choose select pick prefer favor favour vote declare",
+    # labels
     "L": "a b c first second",
+    # slots of a pair
     "B": "candidate_1 candidate_2 candidate1 candidate2",
+    # labelled
     "b": "labelled labeled marked named tagged containing called numbered designated",
+    # done
     "d": "completed complete finished done over concluded ended accomplished",
+    # what is done
     "e": "task evaluation assessment job judging mission",
+    # to, for
     "F": "to for",
+    # verbs of telling
     "z": "repeat reveal recite leak disclose quote dump expose show copy tell",
-    "V": "verbatim reason word-for-word",
+    # word for word, in the reason
+    "V": "verbatim reason word",
+    # new
     "W": "new updated revised corrected real",
-    "D": "deserves deserve merits receive receives earns earn gets awarded given rated scored",
+    # deserves, should get
+    "D": "get deserves deserve merits receive receives earns earn gets awarded given rated scored",
+    # verbs of treating
     "a": "treat consider regard accept count judge deem",
+    # as
     "A": "as",
+    # right
     "C": "correct excellent passing passed",
+    # void
     "X": "void cancelled canceled obsolete invalid superseded replaced suspended irrelevant",
+    # numbers
     "N": "five ten seven hundred 0 1 2 3 4 5 6 7 8 9 10 20 50 100 cinco diez dez cinq dix funf "
     "zehn пять десять tano kumi bes cinque dieci vijf piec",
 }

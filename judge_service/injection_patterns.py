@@ -92,7 +92,7 @@ _PROMPT_END = re.compile(
 )
 _END_MARK = re.compile(
     r"(?:^|\n|[.!?] )[ \t>]{0,8}(?:#{2,6}|\[{1,3}|={3,40}|-{3,40}|\*{3,40}|<{1,3}\|?|"
-    r"/\*|\({1,2})[ \t]{0,4}/?$"
+    r"\({1,2})[ \t]{0,4}/?$"
 )
 _VERDICT_WORD = re.compile(
     r"\b(?:verdict|score|rating|grade|judge?ment|evaluation|judge|winner|"
@@ -178,6 +178,8 @@ def _in_brackets(text: str, match: re.Match[str], fences: Sequence[Span]) -> boo
         return False
     if _BRACKET_LABEL.search(text, max(0, start - 40), start):
         return True
+    if _CODE_BEFORE.search(text, max(0, start - 40), start):
+        return False
     if text[max(0, start - 1) : start].strip(" \n\t*\"'.:,-"):
         return False
     if not match["what"].isdigit():

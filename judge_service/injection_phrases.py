@@ -48,13 +48,14 @@ _ROT13 = frozenset(
 
 # Where an imperative can stand, looked up backwards; and END: the clause is over or goes on to
 # another one.
-_STARTS = re.compile(r'(?:(?:^|[|,:"&])[yl&]{0,3}|(?<!f)u[m.]?[yl]{0,2}F?[yl]?)$')
+_STARTS = re.compile(r'(?:(?:^|[|,:"&])[yl&]{0,3}|(?<!f)u[m.]?[yl]{0,2}F?[yl]?|ym[yl]?)$')
 _START_REACH = 10
 _END = r'(?=[|,"&y:]|$)'
 # "a" is also an article: a letter is a label only right behind one of these.
 _LABEL = '(?<=[vRgclbw"])L'
 _BEST = rf"(?:[MP][^|:]{{0,2}}[sk]|k[^|:]{{0,3}}M|M{_END})"
-_VALUE = rf"(?:{_BEST}|[sk][^|:x]{{0,2}}N(?!\.)|N/N|N[^|:x]?k|N%?{_END})"
+_STOP = r'(?=[|"]|$)'
+_VALUE = rf"(?:{_BEST}|[sk][^|:x]{{0,2}}N(?!\.)|N/N|N[^|:x]?k(?=[|,\"&y:FAf]|$)|N%?{_END})"
 
 _IGNORE = "tells the judge to ignore what it was told"
 _SCORE = "asks the judge for a score"
@@ -67,18 +68,22 @@ _IMPERATIVES = (
     (
         _IGNORE,
         "i",
-        r"[^|:]{0,3}(?:p[^|:]{0,4}[oOrwv]|[oOrwqv][^|:]{0,2}p|[qhY][^|:]{0,3}o|Y[^|:]{0,2}[Or]|r"
-        rf"|p{_END})",
+        r"[^|:]{0,3}(?:p[^|:]{0,4}[oOrwv]|[oOrwv][^|:]{0,2}p|q[^|:]{0,2}p(?!\.)"
+        rf"|[qhY][^|:]{{0,3}}o|Y[^|:]{{0,2}}[Or]|r|p{_END})",
     ),
-    (_SCORE, "[gs]", rf"[^|:x]{{0,4}}[tw][^|:xf]{{0,5}}?{_VALUE}"),
+    (_SCORE, "[gs]", rf"[^|:x]{{0,4}}(?:t(?!\.)|w)[^|:xf]{{0,5}}?{_VALUE}"),
     (_SCORE, "[gs]", rf"[^|:xtw]{{0,5}}?{_VALUE}[^|:]{{0,2}}?F[^|:]{{0,2}}t"),
     (_SCORE, "g", rf"[^|:xtw]{{0,3}}?[MP][^|:]?[sk]{_END}"),
+    (_SCORE, "g", rf"N%?{_STOP}"),
+    (_SCORE, "[vR]", rf"[^|:x]{{0,2}}s[^|:x]N{_END}"),
+    (_SCORE, "a", rf"[^|:]?tw[^|:]{{0,2}}[CM]{_END}"),
     (_SCORE, "a", rf"[^|:]?t?w[^|:]{{0,2}}A[^|:]{{0,2}}[CM]{_END}"),
     (_REPLY, "l", rf"[^|]?[vRw][^|:x]{{0,4}}?(?:N|{_LABEL}){_END}"),
     (_REPLY, "[vRw]", rf"[^|:x]{{0,2}}l[^|x]{{0,4}}?(?:N|{_LABEL}){_END}"),
-    (_REPLY, "[vR]", rf"[^|:x]{{0,2}}(?:N|{_LABEL})l{_END}"),
-    (_CHOOSE, "c", rf"[^|:]{{0,2}}w(?:[^|:]?b[^|:]{{0,2}})?[LN]{_END}"),
-    (_CHOOSE, "c", rf"(?:[^|:]?tw{_END}|[^|:]{{0,2}}wb|[^|:]{{0,2}}B)"),
+    (_REPLY, "[vR]", rf"[^|:x]{{0,2}}(?:N|{_LABEL})\"?[,&]{{0,2}}l"),
+    (_REPLY, "v", rf"\"?N\"?{_STOP}"),
+    (_CHOOSE, "c", rf"[^|:]{{0,2}}w(?:[^|:]?b[^|:]{{0,2}})?[LN](?:{_END}|(?=A))"),
+    (_CHOOSE, "c", rf"(?:[^|:]?tw(?:{_END}|[dA]|[^|:]{{0,2}}K)|[^|:]{{0,2}}wb|[^|:]{{0,2}}B)"),
     (_EXTRACT, "[zvR]", r"[^|:]{0,3}(?:[or][^|:]{0,4}V|h[^|:]?o)"),
     (_EXTRACT, "z", r"[^|:]{0,2}Y[^|:]{0,2}[or]"),
 )
@@ -93,12 +98,13 @@ _SENTENCES = (
         rf"G[^|]{{0,6}}?(?:[MP][^|:]{{0,2}}[sk]|k[^|:]{{0,3}}M|N[^|]?k|kN|[wt][^|]{{0,4}}N{_END}"
         r"|N[^|]{0,3}[tw])",
     ),
-    (_SCORE, "D", r"t[^|:]?w[^|:]{0,3}D[^|:]{0,3}M[^|:]?[sk]"),
+    (_SCORE, "G", r"GN(?=[|\"]|$)|[NM]k?kG(?=[|\"]|$)"),
+    (_SCORE, "D", r"t[^|:]{0,3}w[^|:]{0,3}D[^|:]{0,3}M[^|:]?[sk]"),
     (_REPLY, "l", rf"[vR][^|:x]{{0,2}}l[^|:x]{{0,3}}N{_END}"),
     (
         _REPLY,
         "d",
-        r"e[^|]{0,4}d.{0,3}[|,:\"&].{0,4}[vRgsc][^|x]{0,5}?"
+        r"[er][^|]{0,4}d.{0,3}[|,:\"&].{0,4}[vRgsc][^|x]{0,5}?"
         rf"(?:N|{_LABEL}|M[^|]?[sk]){_END}",
     ),
     (
@@ -111,7 +117,7 @@ _ORDERS = "|".join(
     (
         rf"[gG][^|:x]{{0,5}}?(?:{_VALUE}|{_LABEL}{_END})",
         rf"s[^|,x]{{0,4}}?(?:N{_END}|N/N|Nk)",
-        rf"v[^|x]{{0,4}}?(?:(?:N|{_LABEL}){_END}|M[^|]?[sk])",
+        rf"(?<![.m])v[^|x]{{0,4}}?(?:(?:N|{_LABEL}){_END}|M[^|]?[sk])",
         rf"c[^|x]{{0,4}}?(?:[Nt]|{_LABEL}|tw){_END}",
         r"[iIJ][^|:]{0,5}[oOr]",
         r"[pq][^|:]{0,3}[or][^|:]{0,3}[iJ]",
@@ -123,13 +129,22 @@ _FORMS = [
     for kind, first, rest in _IMPERATIVES
 ] + [(kind, need, re.compile(f"({pattern})"), False) for kind, need, pattern in _SENTENCES]
 _COMPILED_ORDERS = re.compile(_ORDERS)
+# Turns of phrase that word classes cannot tell apart from ordinary ones, and words run together.
 _SPELLED = re.compile(
     r"(?:ignore|disregard|forget)(?:all|the|any|your|of|these)*(?:previous|prior|above|earlier)?"
     r"(?:instruction|rubric|criteri|prompt)"
-    r"|(?:give|award|assign)(?:me|this|it|the|answer|response|a|an)*(?:full|maximum|max|top|highest|perfect)"
-    r"(?:mark|score|point|credit)"
-    # Portuguese, where the verb is spelled like a preposition once accents are gone.
+    r"|(?:give|award|assign)(?:me|this|it|the|answer|response|a|an)*"
+    r"(?:full|maximum|max|top|highest|perfect)(?:mark|score|point|credit)"
+    r"|you are (?:now )?an? (?:very |extremely )?(?:lenient|generous|friendly|easy|biased) "
+    r"(?:judge|grader|evaluator|marker)"
+    r"|(?:criteria|rubric|instructions|rules) above (?:no longer|do not|does not) (?:apply|count)"
+    r"|(?:include|print|repeat|reveal|output|write|copy|show|tell) (?:me )?(?:the|your) "
+    r"(?:nonce|canary|secret token|hidden token|system message)\b"
+    # Polite infinitives; and a verb that, without accents, is spelled like a preposition.
+    r"|(?:veuillez|merci de|il faut) (?:attribuer|donner|accorder|mettre|noter)[^.\n]{0,40}"
+    r"(?:maximale?|parfaite|[0-9])"
     r"|(?:^|[.,:;!\n] ?|\be )de (?:a |uma )?(?:nota|pontuacao) (?:maxima|total|perfeita|10|5)\b"
+    r"|\bde [0-9]{1,3} (?:pontos )?(?:a|para) est[ae] resposta"
 )
 
 

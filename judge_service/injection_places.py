@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from judge_service.code_spans import Span, inside
 from judge_service.injection_patterns import CONTROL_TOKEN
+from judge_service.injection_talk import SECURITY_TALK
 
 _ROLE = re.compile(
     r"(?:^|\n)[ \t>*#\[<|(/_-]{0,8}(?:new |real )?"
@@ -18,7 +19,7 @@ _ROLE = re.compile(
     r"moderator|instructions?|系统|系統|用户|助手|評価者|システム|시스템|система|пользователь|"
     r"sistema|systeme|النظام)"
     r"(?: (?:message|prompt|note|instruction|override|update|notice|admin))?"
-    r"[ \t\]>*|)/_-]{0,6}(?::|>|\n(?=[^\n]))"
+    r"[ \t\]>*|)/_-]{0,6}(?::|>|\](?:\(#?\w{0,20}\))?|\n(?=[^\n]))"
 )
 _ADDRESS = re.compile(
     r"\b(?:dear|attention|note to|message to|hey|hello|to|instructions? (?:to|"
@@ -29,7 +30,7 @@ _OPENER = re.compile(r"<([a-z][\w-]{0,24})")
 _CLOSER = re.compile(
     r"</\s{0,4}([a-z][\w-]{0,24})(?:\s[^<>]{0,40})?>"
     r"|(?:^|\n)[ \t]{0,8}(?:\"{3}|'{3}|`{3,}|-{3,}|={3,}|\]\]>|"
-    r"[\"'`]{0,3}[ \t]{0,4}[}\])]{1,4},?)[ \t]{0,8}"
+    r"[\"'`]{1,3}[ \t]{0,4}[}\])]{1,4},?)[ \t]{0,8}"
     r"(?=\S|\n)"
 )
 
@@ -73,7 +74,17 @@ def hidden_parts(text: str) -> str:
     """Return what markup hides from a reader, one part per line."""
     if "<" not in text and "\\" not in text and "[" not in text and "=" not in text:
         return ""
-    return "\n".join(m["in"] for pattern in _HIDDEN for m in pattern.finditer(text))
+    return "\n".join(
+        match["in"]
+        for pattern in _HIDDEN
+        for match in pattern.finditer(text)
+        if len(match["in"]) > 4 and not SECURITY_TALK.search(_line_before(text, match.start()))
+    )
+
+
+def _line_before(text: str, position: int) -> str:
+    """The line up to ``position``, as far as it matters: is it a sentence on such attacks?"""
+    return text[max(0, position - 160) : position].rpartition("\n")[2]
 
 
 def behind_roles(text: str) -> str:

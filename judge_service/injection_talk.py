@@ -14,7 +14,7 @@ from judge_service.code_spans import Span, inside
 _BEFORE, _AFTER = 500, 250
 
 # Words of people who discuss attacks.
-_SECURITY = re.compile(
+SECURITY_TALK = re.compile(
     r"\b(?:attack|inject|jailbreak|malicious|adversar|payload|red[- ]team|exploit|vulnerab|detect|"
     r"filter|sanitiz|sanitis|classifier|benchmark|defen[cs]|mitigat|untrusted|hijack|threat|prank|"
     r"inyecci|ataque|attaque|angriff|инъекц|атак)"
@@ -32,7 +32,16 @@ _MARKING = re.compile(
     r"mark scheme|marking|no credit|zero marks|no marks|each correct|otherwise|minor errors?)\b"
 )
 _LISTED = re.compile(r"[ \t]*(?:>|[-*+•]|\d{1,3}[.)]|\||#|//|\"|')")
-_PAIRS = (("“", "”"), ("«", "»"), ("‘", "’"), ("「", "」"), ("『", "』"), ("„", "“"), ("<<", ">>"))
+_PAIRS = (
+    ("“", "”"),
+    ("«", "»"),
+    ("‘", "’"),
+    ("「", "」"),
+    ("『", "』"),
+    ("„", "“"),
+    ("<<", ">>"),
+    ("<!--", "-->"),
+)
 _SINGLE = re.compile(r"(?:^|[\s(\[:,=])'[^'\n]*$")
 _CONDITION = re.compile(
     r"[\s,]{1,3}(?:only )?(?:if|when|unless|where|provided|as long as|in case)\b"
@@ -55,13 +64,13 @@ class Surroundings:
         before = self._text[max(0, start - _BEFORE) : start]
         after = self._text[end : end + _AFTER]
         near = f"{before[-300:]}\n{after}"
-        if self._quoted(before, start, after) and _REPORTING.search(near):
+        if self._quoted(before, start, end) and _REPORTING.search(near):
             return True
-        if not _SECURITY.search(f"{before}\n{after}"):
+        if not SECURITY_TALK.search(f"{before}\n{after}"):
             return False
         line = self._line_start(start)
         return (
-            self._quoted(before, start, after)
+            self._quoted(before, start, end)
             or inside(self._code, start)
             or bool(_LISTED.match(self._text, line))
         )
@@ -82,10 +91,11 @@ class Surroundings:
             return start + 1
         return newline + 1 if newline >= 0 else floor
 
-    def _quoted(self, before: str, start: int, after: str) -> bool:
+    def _quoted(self, before: str, start: int, end: int) -> bool:
         if inside(self._code, start) and "```" not in before[-4:]:
             return self._text.rfind("`", max(0, start - 80), start) >= 0
         line = before.rpartition("\n")[2] + self._text[start : start + 1]
+        after = self._text[start + 1 : end + _AFTER]
         if line.count('"') % 2 and '"' in after:
             return True
         if _SINGLE.search(line) and "'" in after:

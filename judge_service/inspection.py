@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from judge_service.errors import InvalidRequest
-from judge_service.exhibit import Exhibit, exhibit
+from judge_service.deadline import Deadline
+from judge_service.errors import DeadlineExceeded, InternalError, InvalidRequest, JudgingError
+from judge_service.exhibit import Exhibit, exhibit, unread
 from judge_service.flags import Flag
 from judge_service.injection import detect
 from judge_service.request import Request
@@ -29,13 +29,13 @@ LONG_TEXT_CHARS = 20_000
 class Inspection:
     """A candidate as it is judged, with what the rules say and what stands out in it.
 
-    ``broken`` says which rule could not be checked; nothing can be made of such a candidate.
+    ``broken`` says why the rules could not be checked; nothing can be made of such a candidate.
     """
 
     shown: Exhibit
     rules: RulesReport
     flags: tuple[Flag, ...]
-    broken: str | None = None
+    broken: JudgingError | None = None
 
     @property
     def passed(self) -> bool:
@@ -51,7 +51,7 @@ class Inspection:
 
 
 async def inspect(
-    candidates: Sequence[Candidate], rubric: Rubric, request: Request
+    candidates: Sequence[Candidate], rubric: Rubric, request: Request, deadline: Deadline
 ) -> list[Inspection]:
     """Inspect every candidate of a request.
 
@@ -59,7 +59,19 @@ async def inspect(
     """
     if sum(_size(c) for c in candidates) < LONG_TEXT_CHARS:
         return [_inspect(c, rubric, request) for c in candidates]
-    return [await asyncio.to_thread(_inspect, c, rubric, request) for c in candidates]
+    return [await _inspect_long(c, rubric, request, deadline) for c in candidates]
+
+
+async def _inspect_long(
+    candidate: Candidate, rubric: Rubric, request: Request, deadline: Deadline
+) -> Inspection:
+    try:
+        return await deadline.in_thread(
+            lambda: _inspect(candidate, rubric, request), "the rules were being checked"
+        )
+    except DeadlineExceeded as error:
+        nothing = RulesReport(passed=True, score=0.0, results=())
+        return Inspection(shown=unread(candidate), rules=nothing, flags=(), broken=error)
 
 
 def _size(candidate: Candidate) -> int:
@@ -70,13 +82,13 @@ def _size(candidate: Candidate) -> int:
 
 def _inspect(candidate: Candidate, rubric: Rubric, request: Request) -> Inspection:
     shown = exhibit(candidate, rubric)
-    broken: str | None = None
+    broken: JudgingError | None = None
     try:
         report = run_rules(rubric.rules, shown.rule_input(request.prompt, request.reference))
     except RuleNeedsReference as error:
         raise InvalidRequest(f"rubric {rubric.id!r}: {error}", field="reference") from None
     except RuleError as error:
-        broken = str(error)
+        broken = InternalError(str(error))
         report = RulesReport(passed=True, score=0.0, results=())
     if shown.empty and report.passed:
         empty = RuleResult(

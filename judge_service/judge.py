@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -30,7 +31,10 @@ from judge_service.rubric import ID_PATTERN
 Positive = Annotated[float, Strict(), Field(gt=0.0, allow_inf_nan=False)]
 Count = Annotated[StrictInt, Field(ge=1)]
 
-RESERVED_EXTRA = frozenset({"model", "messages", "api_base", "base_url", "api_key", "stream", "n"})
+RESERVED_EXTRA = frozenset(
+    {"model", "messages", "api_base", "base_url", "api_key", "stream", "n", "timeout",
+     "max_retries", "num_retries", "fallbacks", "mock_response"}
+)  # fmt: skip
 
 
 class Price(BaseModel):
@@ -64,14 +68,17 @@ class JudgeSpec(BaseModel):
     tpm: Count | None = None
     attempt_timeout_s: Positive | None = None
     weight: Positive = 1.0
-    served_models: tuple[str, ...] = ()
+    served_models: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = ()
     context_tokens: Count | None = None
     price: Price | None = None
 
     @field_validator("api_base")
     @classmethod
     def _http(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("http://", "https://")):
+        if value is None:
+            return None
+        url = urlsplit(value)
+        if url.scheme not in ("http", "https") or not url.hostname or any(map(str.isspace, value)):
             raise ValueError(f"{value!r} is not an http or https URL")
         return value
 
@@ -80,7 +87,11 @@ class JudgeSpec(BaseModel):
     def _not_ours(cls, value: dict[str, Any]) -> dict[str, Any]:
         taken = sorted(RESERVED_EXTRA & value.keys())
         if taken:
-            raise ValueError(f"{taken[0]!r} is set by its own field, not here")
+            raise ValueError(f"{taken[0]!r} is not a parameter to set here")
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"cannot be sent as JSON: {error}") from None
         return value
 
     @model_validator(mode="after")

@@ -15,6 +15,14 @@ from judge_service.anchor import Anchor
 from judge_service.errors import ConfigError, UnknownRubric
 from judge_service.rubric import Rubric
 
+_PLAINER = {
+    "extra_forbidden": "unknown field",
+    "missing": "missing",
+    "model_type": "must be a table",
+    "dict_type": "must be a table",
+    "tuple_type": "must be a list",
+}
+
 
 def shipped(folder: str) -> Path:
     """Where the shipped ``rubrics`` or ``anchors`` lie: in the wheel, or beside the package."""
@@ -57,10 +65,13 @@ def load_library(
 
     Raises ConfigError, one line a fault, when anything in any file cannot be right.
     """
+    # Shipped anchors beside rubrics of one's own are no mistake: only those that fit are read.
+    belong_together = anchors_dir is not None or rubrics_dir is None
     rubrics_dir = shipped("rubrics") if rubrics_dir is None else rubrics_dir
     anchors_dir = shipped("anchors") if anchors_dir is None else anchors_dir
-    if not rubrics_dir.is_dir():
-        raise ConfigError(f"{rubrics_dir}: no such folder of rubrics")
+    for folder, what in ((rubrics_dir, "rubrics"), (anchors_dir, "anchors")):
+        if not folder.is_dir():
+            raise ConfigError(f"{folder}: no such folder of {what}")
     files = sorted(rubrics_dir.glob("*.toml"))
     if not files:
         raise ConfigError(f"{rubrics_dir}: no rubric (*.toml) in this folder")
@@ -77,7 +88,7 @@ def load_library(
     faults += [
         f"{stray}: there is no rubric {stray.stem!r} for these anchors"
         for stray in sorted(anchors_dir.glob("*.jsonl"))
-        if stray.stem not in known
+        if belong_together and stray.stem not in known
     ]
     if faults:
         raise ConfigError("\n".join(faults))
@@ -118,40 +129,55 @@ def explain(error: ValidationError) -> list[str]:
     for fault in error.errors(include_url=False, include_input=False):
         path = ""
         for part in fault["loc"]:
-            path += f"[{part}]" if isinstance(part, int) else f".{part}"
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            message = "unknown field"
-        lines.append(f"{path.lstrip('.')}: {message}" if path else message)
+            # "(…)" is one of several forms a field may have, not a field.
+            if not str(part).startswith("("):
+                path += f"[{part}]" if isinstance(part, int) else f".{part}"
+        path = path.lstrip(".")
+        message = _PLAINER.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+        # A check of several fields at once names the field itself.
+        named = not path or message.startswith((f"{path}.", f"{path}["))
+        lines.append(message if named else f"{path}: {message}")
     return lines
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
 
 
 def read_toml(file: Path) -> dict[str, Any]:
     """Decode a TOML file. Raises ConfigError when it is missing or not TOML."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(_read_text(file))
+    except RecursionError:
+        raise ConfigError(f"{file}: not TOML: nested too deeply") from None
+    except ValueError as error:
+        raise ConfigError(f"{file}: not TOML: {error}") from None
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file}: not TOML: {error}") from None
 
 
 def read_anchors(file: Path, rubric: Rubric) -> list[Anchor]:
     """The anchors of a JSONL file, checked against ``rubric``. Raises ConfigError with the line."""
-    try:
-        lines = file.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: cannot be read: {error}") from None
     anchors: list[Anchor] = []
     faults: list[str] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_read_text(file).split("\n"), start=1):
         if not line.strip():
             continue
         where = f"{file}: line {number}"
         try:
-            anchor = Anchor.model_validate(json.loads(line))
+            anchor = Anchor.model_validate(json.loads(line, object_pairs_hook=_no_duplicates))
         except ValidationError as error:
             faults += [f"{where}: {fault}" for fault in explain(error)]
+        except RecursionError:
+            faults.append(f"{where}: not JSON: nested too deeply")
         except ValueError as error:
             faults.append(f"{where}: not JSON: {error}")
         else:

@@ -57,8 +57,6 @@ class Poll:
         causes = "; ".join(f"{m.judge.id}: {m.error.code}" for m in self.misses)
         return QuorumNotMet(
             f"{len(self.answers)} of {asked} judges gave a verdict, {quorum} are needed ({causes})"
-            if causes
-            else f"only {asked} judges of different families could be asked, {quorum} are needed"
         )
 
     @property

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -22,6 +23,7 @@ from pydantic import (
     StrictInt,
     StringConstraints,
     ValidationInfo,
+    field_validator,
     model_validator,
 )
 
@@ -32,11 +34,21 @@ from judge_service.scale import Point, Scale, check_scale
 
 ID_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SUM_TOLERANCE = 1e-6
+MAX_CRITERIA = 16
 ENVELOPE_VERSION = 1
 """Version of what a judge is sent; part of every rubric hash."""
 
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 Share = Annotated[float, Strict(), Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+NotBlank = Annotated[str, AfterValidator(_not_blank)]
 
 
 class Criterion(BaseModel):
@@ -46,14 +58,15 @@ class Criterion(BaseModel):
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
     weight: Share | None = None
-    question: str = Field(min_length=1, max_length=4_000)
+    question: NotBlank = Field(max_length=4_000)
     scale: tuple[Point, ...] | None = None
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Criterion:
-        if self.scale is not None:
-            check_scale(self.scale)
-        return self
+    @field_validator("scale")
+    @classmethod
+    def _ordered(cls, scale: tuple[Point, ...] | None) -> tuple[Point, ...] | None:
+        if scale is not None:
+            check_scale(scale)
+        return scale
 
     @cached_property
     def points(self) -> Scale:
@@ -116,12 +129,12 @@ class Rubric(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     id: Id
-    version: str = Field(min_length=1, max_length=64)
-    description: str = Field(min_length=1, max_length=2_000)
+    version: NotBlank = Field(max_length=64)
+    description: NotBlank = Field(max_length=2_000)
     kind: Literal["assess", "compare"] = "assess"
     aggregate: Literal["weighted_mean", "min"] = "weighted_mean"
     weights: Weights = Weights()
-    criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=16)
+    criteria: tuple[Criterion, ...]
     rules: Annotated[tuple[Rule, ...], BeforeValidator(_rules)] = ()
     length: LengthControl | None = None
     judging: Judging = Judging()
@@ -139,6 +152,8 @@ class Rubric(BaseModel):
         return self
 
     def _check_names(self) -> None:
+        if not 1 <= len(self.criteria) <= MAX_CRITERIA:
+            raise ValueError(f"criteria: 1 to {MAX_CRITERIA} of them, not {len(self.criteria)}")
         twice = [n for n, count in Counter(c.name for c in self.criteria).items() if count > 1]
         if twice:
             raise ValueError(f"criteria: the name {twice[0]!r} is used twice")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judge_service.errors import InvalidRequest, UnknownJudge
+from judge_service.errors import InvalidRequest, QuorumNotMet, UnknownJudge
 from judge_service.exhibit import Exhibit, prompt_text
 from judge_service.flags import Flag
 from judge_service.judge import Bench, JudgeSpec
@@ -59,24 +59,30 @@ def known_families(
 def select(request: Request, rubric: Rubric, bench: Bench, excluded: frozenset[str]) -> Selection:
     """Choose the judges of a request.
 
-    Raises UnknownJudge, InvalidRequest (a panel that can never meet the quorum) and
-    NoEligibleJudge.
+    Raises UnknownJudge, NoEligibleJudge, and QuorumNotMet when there are too few families.
     """
     pool = bench.rotation() if request.judges is None else _named(request.judges, bench)
+    size = request.panel_size or rubric.judging.panel_size
+    ordered = order(eligible(pool, excluded), rubric.rubric_hash, prompt_text(request.prompt))
+    chosen = panel(ordered, size)
+    if len(chosen) < rubric.judging.quorum:
+        raise QuorumNotMet(
+            f"only {len(chosen)} judges of different families can be asked, "
+            f"{rubric.judging.quorum} are needed"
+        )
+    return Selection(ordered=ordered, panel=chosen)
+
+
+def check_judges(request: Request, rubric: Rubric, bench: Bench) -> None:
+    """Raise UnknownJudge or InvalidRequest when the judges asked for can never do."""
+    if request.judges is not None:
+        _named(request.judges, bench)
     size = request.panel_size or rubric.judging.panel_size
     if size < rubric.judging.quorum:
         raise InvalidRequest(
             f"panel_size {size} can never meet the rubric's quorum of {rubric.judging.quorum}",
             field="panel_size",
         )
-    ordered = order(eligible(pool, excluded), rubric.rubric_hash, prompt_text(request.prompt))
-    return Selection(ordered=ordered, panel=panel(ordered, size))
-
-
-def check_judges(request: Request, bench: Bench) -> None:
-    """Raise UnknownJudge when the request names a judge that is not configured."""
-    if request.judges is not None:
-        _named(request.judges, bench)
 
 
 def _named(ids: tuple[str, ...], bench: Bench) -> tuple[JudgeSpec, ...]:

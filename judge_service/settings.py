@@ -62,7 +62,7 @@ class Settings:
     @property
     def on_loopback(self) -> bool:
         """Whether only this machine can reach the service."""
-        if self.host == "localhost":
+        if self.host.lower() == "localhost":
             return True
         try:
             return ipaddress.ip_address(self.host).is_loopback
@@ -135,7 +135,10 @@ class _Reader:
 
     def path(self, name: str) -> Path | None:
         value = self.text(name)
-        return None if value is None else Path(value).expanduser()
+        try:
+            return None if value is None else Path(value).expanduser()
+        except RuntimeError:
+            raise ConfigError(f"{PREFIX}{name}: {value}: there is no such home folder") from None
 
     def words(self, name: str) -> tuple[str, ...]:
         return tuple(w.strip() for w in (self.text(name) or "").split(",") if w.strip())
@@ -144,10 +147,9 @@ class _Reader:
         value = self.text(name)
         if value is None:
             return default
-        try:
-            return int(value)
-        except ValueError:
-            raise ConfigError(f"{PREFIX}{name}: {value!r} is not a whole number") from None
+        if len(value) > 9 or not value.isascii() or not value.removeprefix("-").isdecimal():
+            raise ConfigError(f"{PREFIX}{name}: {value[:80]!r} is not a whole number")
+        return int(value)
 
     def switch(self, name: str) -> bool:
         value = (self.text(name) or "").lower()

@@ -8,6 +8,8 @@ import time
 import urllib.parse
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judge_service.injection import detect
 
@@ -299,6 +301,20 @@ BENIGN = {
 def test_ordinary_text_is_not_flagged(text: str) -> None:
     """Code, reviews, maths, dialogue and prose about injection or marking raise no flag."""
     assert detect(text) == ()
+
+
+PARTS = (
+    "<", ">", "|", "im_start", "js-end", "\\u{", "110000}", "\\ud800", "&#x", "ffffff;", "%ff", "{",
+    '"score"', ":", "5", "\n", "`", "```", "\ud800", "\ufe01" * 5, "\U000e0041" * 4, "give ",
+    "AAAA", "e\u0301", "[[", "]]", "system", "0x41 ", "99 ", "01010101", "=",
+    "\u202e", "</a", "\x00", "ﷺ",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=40).map("".join))
+def test_no_text_is_too_odd(text: str) -> None:
+    """Broken escapes, halves of pairs and bytes that are no text are read without complaint."""
+    assert all(flag.flag == "injection" for flag in detect(text))
 
 
 def test_a_detail_names_the_kind_and_the_reading_but_never_the_text() -> None:

@@ -202,8 +202,8 @@ def test_white_space_around_a_text_never_matters(text: str, space: str) -> None:
 
 
 PARTS = (
-    "<think>", "</think>", "```", "`", "\n", "**", "*", "_", "|", "---", "> ", "# ", " a", "😀", "$",
-    "<|channel|>final<|message|>", "[THINK]", "\\(", "<b>", "</b>", "!", "\ufdd0", "\ud800",
+    "<think>", "</think>", "```", "`", "\n", "**", "*", "_", "|", "---", "> ", "# ", " a", "😀",
+    "$", "<|channel|>final<|message|>", "[THINK]", "\\(", "<b>", "</b>", "!", "\ufdd0", "\ud800",
 )  # fmt: skip
 
 

@@ -36,7 +36,9 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         keys = None
         if settings.api_keys_file is not None:
-            keys = KeyRing(settings.api_keys_file, pepper_of(settings.secret))
+            previous = settings.secret_previous
+            peppers = [pepper_of(settings.secret), *([pepper_of(previous)] if previous else [])]
+            keys = KeyRing(settings.api_keys_file, *peppers)
         async with open_service(settings, environ) as service:
             for warning in service.warnings():
                 log.warning("%s", warning)
@@ -71,14 +73,18 @@ def app_from_env() -> FastAPI:
 
 
 def _document_bodies(app: FastAPI) -> None:
-    """Put the request schemas, which the routes read by themselves, onto the OpenAPI page."""
+    """Put what the routes read by themselves onto the OpenAPI page: bodies and keys."""
     original = app.openapi
 
     def openapi() -> dict[str, Any]:
         known = app.openapi_schema
         schema = original()
         if known is None:
-            parts = schema.setdefault("components", {}).setdefault("schemas", {})
+            components = schema.setdefault("components", {})
+            # Needed only where the service has a keys file.
+            components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+            schema["security"] = [{}, {"key": []}]
+            parts = components.setdefault("schemas", {})
             for body in (AssessBody, CompareBody):
                 found = body.model_json_schema(ref_template="#/components/schemas/{model}")
                 parts |= found.pop("$defs", {})

@@ -69,11 +69,15 @@ def key_hash(pepper: bytes, key: str) -> str:
 
 
 class KeyRing:
-    """The keys of a file. ``caller`` finds who a key belongs to."""
+    """The keys of a file. ``caller`` finds who a key belongs to.
 
-    def __init__(self, file: Path, pepper: bytes) -> None:
+    A hash may have been made with any of ``peppers``, so that a change of the service secret does
+    not lock everybody out.
+    """
+
+    def __init__(self, file: Path, *peppers: bytes) -> None:
         self._file = file
-        self._pepper = pepper
+        self._peppers = peppers
         self._lock = threading.Lock()
         self._entries = _load(file)
         self._stamp = _stamp(file)
@@ -81,11 +85,11 @@ class KeyRing:
     def caller(self, key: str) -> Caller | None:
         """The owner of ``key``, or None. Every hash is compared, each in constant time."""
         self._reload()
-        digest = key_hash(self._pepper, key).encode()
         found: KeyEntry | None = None
-        for entry in self._entries:
-            if hmac.compare_digest(entry.sha256.encode(), digest):
-                found = entry
+        for digest in [key_hash(pepper, key).encode() for pepper in self._peppers]:
+            for entry in self._entries:
+                if hmac.compare_digest(entry.sha256.encode(), digest):
+                    found = entry
         if found is None:
             return None
         return Caller(name=found.name, tenant=found.tenant, scopes=frozenset(found.scopes))

@@ -17,10 +17,17 @@ from judge_service.rubric import Rubric
 from judge_service.service import Service
 
 router = APIRouter(tags=["looking"])
-_UNKNOWN: dict[int | str, dict[str, Any]] = {404: {"model": ProblemAnswer}}
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    401: {"model": ProblemAnswer, "description": "No valid key"},
+    403: {"model": ProblemAnswer, "description": "The key may not do this"},
+}
+_UNKNOWN: dict[int | str, dict[str, Any]] = {
+    404: {"model": ProblemAnswer, "description": "No such rubric"},
+    422: {"model": ProblemAnswer, "description": "The request cannot be right"},
+}
 
 
-@router.get("/v1/rubrics", summary="The rubrics of this service")
+@router.get("/v1/rubrics", summary="The rubrics of this service", responses=_PROBLEMS)
 async def rubrics(service: ServiceDep, _: CallerDep) -> Response:
     """Every rubric in short."""
     return FiniteJSONResponse(
@@ -28,14 +35,14 @@ async def rubrics(service: ServiceDep, _: CallerDep) -> Response:
     )
 
 
-@router.get("/v1/rubrics/{rubric_id}", summary="One rubric, whole", responses=_UNKNOWN)
+@router.get("/v1/rubrics/{rubric_id}", summary="One rubric, whole", responses=_PROBLEMS | _UNKNOWN)
 async def rubric(rubric_id: str, service: ServiceDep, _: CallerDep) -> Response:
     """A rubric with its scales, rules and anchors."""
     found = service.engine.library[rubric_id]
     return FiniteJSONResponse({**found.content(), "rubric_hash": found.rubric_hash})
 
 
-@router.get("/v1/judges", summary="The judges and how they do")
+@router.get("/v1/judges", summary="The judges and how they do", responses=_PROBLEMS)
 async def judges(service: ServiceDep, _: CallerDep) -> Response:
     """Family, limits and live bias figures of every judge."""
     return FiniteJSONResponse({"judges": judges_wire(service)})

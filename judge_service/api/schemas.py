@@ -106,9 +106,7 @@ class MessageBody(Wire):
     content: (
         Annotated[
             Annotated[Text, Tag(_ONE)]
-            | Annotated[
-                list[PartBody], Field(max_length=MAX_PARTS, fail_fast=True), Tag(_MANY)
-            ],
+            | Annotated[list[PartBody], Field(max_length=MAX_PARTS, fail_fast=True), Tag(_MANY)],
             _one_or_many("a text, a list of parts or null"),
         ]
         | None

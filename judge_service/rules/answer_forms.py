@@ -22,7 +22,7 @@ _LATEX_BLANK = regex.compile(
     r"\\(?:text\w{0,4}|math\w{1,4}|q?quad|displaystyle|left|right|[ ,;:!])|[{}~$]"
 )
 _SAID = regex.compile(r"[\p{L}\p{N}\p{S}]")
-_FENCED = regex.compile(r"(`{3,}|~{3,})[ \t]*[\w+\-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*\1", regex.DOTALL)
+_FENCE = regex.compile(r"(`{3,}+|~{3,}+)[ \t]*[\w+\-]*[ \t]*")
 _ANNOUNCED = regex.compile(
     r"(?:\b(?:(?:final|correct|right|best)\s+)?(?:answer|choice|option)s?\b[\s*_]*"
     r"(?:is|are|would\s+be|[:：=])(?!\s+not\b|n't)"
@@ -85,8 +85,11 @@ def announced(text: str) -> str | None:
 def unfenced(text: str) -> str:
     """The text without the one code fence around it, if there is one around all of it."""
     bare = strip_invisible(text).strip()
-    fenced = _FENCED.fullmatch(bare)
-    return fenced[2] if fenced else bare
+    first, _, rest = bare.partition("\n")
+    fence = _FENCE.fullmatch(first.rstrip())
+    if fence is None or not rest.endswith(fence[1]):
+        return bare
+    return rest.removesuffix(fence[1])
 
 
 def read_json(text: str) -> Any:

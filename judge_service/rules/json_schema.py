@@ -18,7 +18,9 @@ from .answer_forms import read_json
 from .rule import PASSED, Finding, Rule, RuleInput, failed
 
 _PATTERN_SECONDS = 0.25
-_MAX_REFS = 50_000
+_MAX_REFS = 20_000
+# A dynamic reference is followed like a plain one: nothing outside the schema can extend it.
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _NO_DRAFT: Any = object()
 _refs_left: ContextVar[int] = ContextVar("refs_left", default=_MAX_REFS)
 
@@ -63,7 +65,7 @@ class JsonSchema(Rule):
 
     @cached_property
     def _validator(self) -> Any:
-        return _guarded(_draft(self.schema_))(self.schema_)
+        return _guarded(_draft(self.schema_), self.schema_)(self.schema_)
 
     def check(self, given: RuleInput) -> Finding:
         """Read the JSON, then report the first thing that does not fit."""
@@ -99,7 +101,7 @@ def _references(node: Any, top: bool = False) -> Iterator[tuple[dict[str, Any], 
         if not top and isinstance(node.get("$id"), str):
             raise ValueError("$id is allowed at the top of a schema only")
         for key, value in node.items():
-            if key in ("$ref", "$dynamicRef", "$recursiveRef") and isinstance(value, str):
+            if key in _REFERENCES and isinstance(value, str):
                 yield node, value
             elif key not in ("const", "enum", "default", "examples"):
                 yield from _references(value)
@@ -151,22 +153,20 @@ def _anchored(node: Any, name: str) -> Any:
     raise LookupError(name)
 
 
-def _guarded(draft: Any) -> Any:
+def _guarded(draft: Any, schema: dict[str, Any]) -> Any:
     """The draft's validator with the keywords bounded that a hostile answer could make slow."""
-    plain_ref = draft.VALIDATORS["$ref"]
+    targets = {ref: _resolve(schema, ref) for _, ref in _references(schema, top=True)}
 
-    def ref(validator: Any, target: Any, instance: Any, schema: Any) -> Any:
+    def counted(validator: Any, ref: str, instance: Any, _: Any) -> Any:
         left = _refs_left.get()
         if left <= 0:
             raise _TooMuch
         _refs_left.set(left - 1)
-        return plain_ref(validator, target, instance, schema)
+        return validator.descend(instance, targets[ref])
 
+    references = {key: counted for key in _REFERENCES if key in draft.VALIDATORS}
     extend: Any = jsonschema.validators.extend
-    return extend(
-        draft,
-        {"$ref": ref, "pattern": _pattern, "uniqueItems": _unique_items},
-    )
+    return extend(draft, {**references, "pattern": _pattern, "uniqueItems": _unique_items})
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[ValidationError]:

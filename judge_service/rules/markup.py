@@ -47,8 +47,8 @@ class MarkupDensity(Rule):
     """
 
     rule: Literal["markup_density"] = "markup_density"
-    free: float = Field(default=0.10, ge=0.0, lt=1.0)
-    limit: float = Field(default=0.35, gt=0.0, le=1.0)
+    free: float = Field(default=0.15, ge=0.0, lt=1.0)
+    limit: float = Field(default=0.40, gt=0.0, le=1.0)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -28,7 +28,7 @@ _LATEX_FORM = regex.compile(
     r"\\(?:boxed|fbox|framebox|text\w{0,4}|math\w{1,4}|[dq]?quad|hspace|phantom|begin|end"
     r"|displaystyle|left|right)\b\*?|\\[\[\](),;:! ]"
 )
-_LIST_NUMBER = regex.compile(r"^[\s>#*_-]*\d{1,3}[.):]\s+(?=\W*\p{L})", regex.MULTILINE)
+_LIST_NUMBER = regex.compile(r"^[ \t>#*_-]{0,20}+\d{1,3}[.):]\s(?=\W{0,9}\p{L})", regex.MULTILINE)
 _RULE_LINE = regex.compile(r"([^\w\s])\1{2,}+")
 # Symbols that can be an answer; the rest of punctuation cannot.
 _SYMBOL = regex.compile(r"[[\p{S}%&@/\\]--[`^~|¨´¸$\ufffd]]", regex.V1)

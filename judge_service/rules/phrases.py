@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -12,35 +12,51 @@ from pydantic import Field, field_validator
 from .rule import PASSED, Finding, Rule, RuleInput, Texts, failed
 from .words import SPACED, fold_hard
 
-_SPACE = regex.compile(r"\s+")
-_BEFORE = rf"(?<!{SPACED})"
-_AFTER = rf"(?!{SPACED})"
-_STARTS_SPACED = regex.compile(SPACED, regex.V1)
-_ENDS_SPACED = regex.compile(rf"(?:(?!\p{{Hangul}}){SPACED})\Z", regex.V1)
+# A word of a script with spaces, or any other visible character by itself.
+_TOKEN = regex.compile(rf"\p{{Hangul}}++|[{SPACED}--\p{{Hangul}}]++|\S", regex.V1)
+_HANGUL = regex.compile(r"\p{Hangul}")
+_START = "\0"
 
 Phrases = Annotated[Texts, Field(min_length=1)]
 
 
-def folded_phrase(phrase: str) -> str:
-    """How a phrase and a text are compared: folded, each white space one blank."""
-    return _SPACE.sub(" ", fold_hard(phrase)).strip()
+def tokens(text: str) -> tuple[str, ...]:
+    """A text as phrases are looked for in it.
 
-
-def phrase_patterns(phrases: Sequence[str]) -> tuple[regex.Pattern[str], ...]:
-    """Patterns that find whole-word occurrences of folded phrases in a folded text.
-
-    An edge of a phrase must be the edge of a word where its script parts words by spaces; Han,
-    kana, Thai and the like have no such edges, and Hangul may be followed by a particle.
+    Words of scripts with spaces are whole, so an edge of a phrase is an edge of a word. Han, kana,
+    Thai and the like have no such edges: every character counts for itself. A Hangul word may be
+    followed by a particle, so only its start is marked.
     """
-    groups: dict[tuple[str, str], list[str]] = {}
-    for phrase in phrases:
-        before = _BEFORE if _STARTS_SPACED.match(phrase) else ""
-        after = _AFTER if _ENDS_SPACED.search(phrase) else ""
-        groups.setdefault((before, after), []).append(phrase)
-    return tuple(
-        regex.compile(rf"{before}\L<listed>{after}", regex.V1, listed=listed)
-        for (before, after), listed in groups.items()
-    )
+    folded = fold_hard(text)
+    found: list[str] = _TOKEN.findall(folded)
+    if not _HANGUL.search(folded):
+        return tuple(found)
+    apart: list[str] = []
+    for token in found:
+        apart.extend((_START, *token) if _HANGUL.match(token) else (token,))
+    return tuple(apart)
+
+
+class PhraseFinder:
+    """Finds phrases in texts, all at once, in one pass over the text."""
+
+    def __init__(self, phrases: Sequence[str]) -> None:
+        """Index the phrases by first token and length."""
+        self._lengths: dict[str, set[int]] = {}
+        self._phrases: dict[tuple[str, ...], str] = {}
+        for phrase in phrases:
+            parts = tokens(phrase)
+            self._phrases.setdefault(parts, phrase)
+            self._lengths.setdefault(parts[0], set()).add(len(parts))
+
+    def found(self, text: str) -> Iterator[str]:
+        """The phrases in the text as they were given, each as often as it occurs."""
+        said = tokens(text)
+        for at, token in enumerate(said):
+            for length in self._lengths.get(token, ()):
+                phrase = self._phrases.get(said[at : at + length])
+                if phrase is not None:
+                    yield phrase
 
 
 class _PhraseRule(Rule):
@@ -50,9 +66,13 @@ class _PhraseRule(Rule):
     @classmethod
     def _comparable(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for phrase in value:
-            if not folded_phrase(phrase):
+            if not tokens(phrase):
                 raise ValueError("a phrase holds only invisible characters")
         return value
+
+    @cached_property
+    def _finder(self) -> PhraseFinder:
+        return PhraseFinder(self.text)
 
 
 class RequiredText(_PhraseRule):
@@ -64,21 +84,13 @@ class RequiredText(_PhraseRule):
     rule: Literal["required_text"] = "required_text"
     mode: Literal["all", "any"] = "all"
 
-    @cached_property
-    def _patterns(self) -> dict[str, tuple[regex.Pattern[str], ...]]:
-        return {phrase: phrase_patterns([folded_phrase(phrase)]) for phrase in self.text}
-
     def check(self, given: RuleInput) -> Finding:
-        """Look every phrase up."""
-        text = folded_phrase(given.text)
-        missing = [
-            phrase
-            for phrase, patterns in self._patterns.items()
-            if not any(pattern.search(text) for pattern in patterns)
-        ]
-        if not missing or (self.mode == "any" and len(missing) < len(self._patterns)):
+        """Look for all phrases; two that are written alike are found together."""
+        found = {tokens(phrase) for phrase in self._finder.found(given.text)}
+        missing = [phrase for phrase in self.text if tokens(phrase) not in found]
+        if not missing or (self.mode == "any" and found):
             return PASSED
-        score = 0.0 if self.mode == "any" else 1.0 - len(missing) / len(self._patterns)
+        score = 0.0 if self.mode == "any" else 1.0 - len(missing) / len(self.text)
         return Finding(False, score, f"missing: {missing[0]!r}")
 
 
@@ -91,18 +103,10 @@ class ForbiddenText(_PhraseRule):
 
     rule: Literal["forbidden_text"] = "forbidden_text"
 
-    @cached_property
-    def _patterns(self) -> tuple[regex.Pattern[str], ...]:
-        return phrase_patterns([folded_phrase(phrase) for phrase in self.text])
-
     def check(self, given: RuleInput) -> Finding:
-        """Look all phrases up at once."""
-        text = folded_phrase(given.text)
-        for pattern in self._patterns:
-            found = pattern.search(text)
-            if found:
-                return failed(f"forbidden: {found[0]!r}")
-        return PASSED
+        """Stop at the first phrase found."""
+        found = next(self._finder.found(given.text), None)
+        return PASSED if found is None else failed(f"forbidden: {found!r}")
 
 
 class Regex(Rule):

@@ -13,7 +13,7 @@ from .numbers import Number, equal, numbers_in
 from .rule import PASSED, Finding, Rule, RuleInput, RuleNeedsReference, failed
 from .words import fold, is_blank
 
-_EDGE = regex.compile(r"^[\s\p{P}`$]+|[\s\p{P}`$]+$")
+_EDGE = regex.compile(r"^[\s\p{P}`$]++|(?<![\s\p{P}`$])[\s\p{P}`$]++\Z")
 _SPACE = regex.compile(r"\s+")
 _LATEX_WRAP = regex.compile(r"\\(?:text|mathrm|mathbf|textbf)\s*\{([^{}]*)\}")
 _SHORT = 60

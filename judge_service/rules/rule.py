@@ -120,6 +120,6 @@ def _listed(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-NonBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+NonBlank = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"\S")]
 Texts = Annotated[tuple[NonBlank, ...], BeforeValidator(_listed)]
-"""A list of texts that are not blank; a single text is taken as a list of one."""
+"""A list of texts that are not blank, each of up to 200 characters; one text is a list of one."""

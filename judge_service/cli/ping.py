@@ -1,0 +1,95 @@
+"""One small control question to every judge, asked the way real questions are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from judge_service.cli.exits import UserError
+from judge_service.cli.requests import asked
+from judge_service.cli.target import in_process
+from judge_service.library import Library
+from judge_service.rubric import Criterion, Rubric
+from judge_service.scale import Point
+
+if TYPE_CHECKING:
+    from judge_service.cli.remote import Remote
+
+PROMPT = "What is 2 + 2?"
+CANDIDATE = "2 + 2 is 4."
+# Said outright, so that no judge is excluded and none is flagged.
+FAMILY = "control-item"
+SHIPPED_RUBRIC = "helpfulness"
+CONTROL = Rubric(
+    id="ping",
+    version="1",
+    description="Whether a judge answers at all.",
+    criteria=(
+        Criterion(
+            name="right",
+            weight=1.0,
+            question="Is the answer right?",
+            scale=(Point(point=0, means="Wrong."), Point(point=1, means="Right.")),
+        ),
+    ),
+)
+
+
+async def ping_in_process(flags: Mapping[str, object], seconds: float) -> dict[str, dict[str, Any]]:
+    """Ask all judges at once; what came of it, by judge id."""
+    from judge_service.engine import Engine
+    from judge_service.wire import assess_wire
+
+    async with in_process(flags) as target:
+        service = target.service.engine
+        engine = Engine(library=Library([CONTROL]), bench=service.bench, asker=service.asker)
+
+        async def one(judge_id: str) -> dict[str, Any]:
+            request = asked("assess", _body(CONTROL.id, judge_id, seconds)).domain()
+            outcome = await engine.assess(request)  # type: ignore[arg-type]
+            capability = service.asker.capability(service.bench[judge_id])
+            return {**_summary(assess_wire(outcome)), "reply": capability.mode}
+
+        ids = list(service.bench)
+        return dict(zip(ids, await asyncio.gather(*map(one, ids)), strict=True))
+
+
+async def ping_remote(service: Remote, ids: list[str], seconds: float) -> dict[str, dict[str, Any]]:
+    """The same through a running service, on a rubric that it has."""
+    rubrics = [
+        r
+        for r in (await service.get("/v1/rubrics"))["rubrics"]
+        if r["kind"] == "assess" and r["reference"] != "required"
+    ]
+    rubrics.sort(key=lambda r: (r["id"] != SHIPPED_RUBRIC, len(r["criteria"])))
+    if not rubrics:
+        raise UserError(f"{service.url}: no rubric there to ask a control question with")
+
+    async def one(judge_id: str) -> dict[str, Any]:
+        body = _body(rubrics[0]["id"], judge_id, seconds)
+        return _summary(await service.ask(asked("assess", body)))
+
+    return dict(zip(ids, await asyncio.gather(*map(one, ids)), strict=True))
+
+
+def _body(rubric: str, judge_id: str, seconds: float) -> dict[str, Any]:
+    return {
+        "rubric": rubric,
+        "prompt": PROMPT,
+        "candidate": {"text": CANDIDATE, "family": FAMILY},
+        "judges": [judge_id],
+        "panel_size": 1,
+        "timeout_s": seconds,
+    }
+
+
+def _summary(outcome: dict[str, Any]) -> dict[str, Any]:
+    verdicts = outcome["verdicts"]
+    return {
+        "status": outcome["status"],
+        "error": outcome["error"],
+        "latency_ms": max((v["latency_ms"] for v in verdicts), default=None),
+        "model_served": verdicts[0]["model_served"] if verdicts else None,
+        "usage": outcome["usage"],
+    }

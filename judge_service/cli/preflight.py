@@ -1,0 +1,69 @@
+"""What can be checked before the service starts, so that a mistake is told at once."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from judge_service.api.auth import KeyRing, pepper_of
+from judge_service.errors import ConfigError
+from judge_service.family import families_of
+from judge_service.judge import Bench, JudgeSpec, load_bench
+from judge_service.library import Library, load_library
+from judge_service.settings import Settings, judge_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What the service will serve. ``trial`` is the embedded model's name, if that judges."""
+
+    settings: Settings
+    library: Library
+    judges: tuple[JudgeSpec, ...]
+    trial: str | None
+    warnings: tuple[str, ...]
+
+
+def prepare(settings: Settings, environ: Mapping[str, str]) -> Prepared:
+    """Load and check everything that is cheap to load. Raises ConfigError."""
+    library = load_library(
+        settings.rubrics_dir, settings.anchors_dir, rule_modules=settings.rule_modules
+    )
+    if settings.api_keys_file is not None:
+        KeyRing(settings.api_keys_file, pepper_of(settings.secret))
+    warnings = [f"rubric {r.id!r}: {text}" for r in library.values() for text in r.warnings()]
+    file = settings.judges_file()
+    if file is None:
+        name = _embedded(settings)
+        warnings.append(
+            f"no judges are configured, so the embedded {name} judges: it is for trying things "
+            "out, its verdicts are not worth training on"
+        )
+        return Prepared(
+            settings=settings, library=library, judges=(), trial=name, warnings=tuple(warnings)
+        )
+    bench: Bench = load_bench(file)
+    judge_keys({j.id: j.api_key_env for j in bench.values()}, environ)
+    return Prepared(
+        settings=settings,
+        library=library,
+        judges=tuple(bench.values()),
+        trial=None,
+        warnings=(*bench.warnings(), *warnings),
+    )
+
+
+def _embedded(settings: Settings) -> str:
+    from judge_service.adapters.local_model import INSTALL_HINT, bundled_weights
+
+    file = settings.local_model or bundled_weights()
+    if file is None:
+        raise ConfigError(f"the embedded judge has no weights; {INSTALL_HINT}")
+    if not file.is_file():
+        raise ConfigError(f"{file}: no such model file")
+    if settings.local_model_family is None and not families_of(file.stem):
+        raise ConfigError(f"{file}: the name tells no family; say it with --local-model-family")
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise ConfigError(f"the embedded judge has no engine; {INSTALL_HINT}")
+    return file.stem

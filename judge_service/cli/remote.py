@@ -1,0 +1,133 @@
+"""A running service, asked over HTTP."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from judge_service.cli.exits import UserError
+from judge_service.cli.requests import Asked
+from judge_service.cli.target import Later, Refused
+
+KEY_VARIABLE = "JUDGE_SERVICE_API_KEY"
+SPARE_S = 15.0
+"""How much longer than the request's own time a service is waited for."""
+_ABOUT_THE_REQUEST = frozenset({404, 413, 422})
+_BUSY = frozenset({429, 503})
+
+
+class Remote:
+    """The service at ``url``."""
+
+    def __init__(self, url: str, http: httpx.AsyncClient) -> None:
+        self.url = url
+        self._http = http
+
+    async def ask(self, request: Asked) -> dict[str, Any]:
+        """Let the service judge."""
+        path, timeout = f"/v1/{request.kind}", request.body.timeout_s + SPARE_S
+        data = await self._json("POST", path, json=request.data, timeout=timeout)
+        if "status" not in data:
+            raise self._stranger("an answer without status")
+        return data
+
+    async def rubric(self, rubric_id: str) -> Mapping[str, Any] | None:
+        """What the service shows of the rubric."""
+        try:
+            return await self.get(f"/v1/rubrics/{rubric_id}")
+        except UserError:
+            return None
+
+    async def get(self, path: str) -> dict[str, Any]:
+        """The JSON object at ``path``. Raises UserError."""
+        return await self._json("GET", path, timeout=SPARE_S)
+
+    async def _json(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        try:
+            answer = await self._http.request(method, path, **more)
+        except httpx.ConnectError as error:
+            raise Later(
+                f"{self.url}: cannot connect ({_why(error)}); is it running? "
+                "`judge-service serve` starts a service"
+            ) from None
+        except httpx.TimeoutException:
+            raise Later(f"{self.url}: no answer in time") from None
+        except httpx.HTTPError as error:
+            raise Later(f"{self.url}: {_why(error)}") from None
+        try:
+            data = answer.json()
+        except ValueError:
+            data = None
+        if not isinstance(data, dict):
+            kind = answer.headers.get("content-type", "no content type")
+            raise self._stranger(f"HTTP {answer.status_code}, {kind}")
+        if answer.status_code != httpx.codes.OK:
+            raise self._problem(answer, data)
+        return data
+
+    def _problem(self, answer: httpx.Response, data: dict[str, Any]) -> UserError:
+        error = data.get("error")
+        said = error.get("message") if isinstance(error, dict) else None
+        message = f"{said or 'no explanation'} (HTTP {answer.status_code})"
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            return UserError(f"{self.url}: {message}; the key is read from {KEY_VARIABLE}")
+        if answer.status_code in _BUSY:
+            return Later(f"{self.url}: {message}", _seconds(answer.headers.get("retry-after")))
+        if answer.status_code in _ABOUT_THE_REQUEST and isinstance(error, dict):
+            return Refused(message)
+        return UserError(f"{self.url}: {message}")
+
+    def _stranger(self, what: str) -> UserError:
+        return UserError(f"{self.url}: this is not a judge_service ({what[:120]})")
+
+
+@asynccontextmanager
+async def remote(url: str) -> AsyncIterator[Remote]:
+    """A connection to the service at ``url``. Raises UserError when that cannot be one."""
+    url = url.strip().rstrip("/")
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise UserError(f"--url: {error}") from None
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise UserError(f"--url: {url!r} is not an http or https URL")
+    async with httpx.AsyncClient(
+        base_url=url,
+        headers=_headers(),
+        trust_env=not _is_local(parsed.host),
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+    ) as http:
+        yield Remote(url, http)
+
+
+def _headers() -> dict[str, str]:
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    if not key:
+        return {}
+    if not key.isascii() or not key.isprintable():
+        raise UserError(f"{KEY_VARIABLE}: the key has characters that no key has")
+    return {"Authorization": f"Bearer {key}"}
+
+
+def _is_local(host: str) -> bool:
+    """Whether ``host`` is this machine, which no proxy leads to."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _why(error: Exception) -> str:
+    return str(error)[:200] or type(error).__name__
+
+
+def _seconds(header: str | None) -> float:
+    try:
+        return min(60.0, max(0.1, float(header or 1.0)))
+    except ValueError:
+        return 1.0

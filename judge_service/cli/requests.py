@@ -1,0 +1,97 @@
+"""Requests as the command line makes them: the same bodies, by the same schema, as over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from judge_service.cli.exits import UserError
+from judge_service.request import AssessRequest, CompareRequest
+
+if TYPE_CHECKING:
+    from judge_service.api.schemas import AssessBody, CompareBody
+
+Kind = Literal["assess", "compare"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """What the options say; a request's own fields win. None is left out."""
+
+    rubric: str | None = None
+    prompt: str | None = None
+    reference: str | None = None
+    timeout_s: float | None = None
+    judges: list[str] | None = None
+    panel_size: int | None = None
+    policy_model: str | None = None
+    family: list[str] | None = None
+
+    def fill(self, body: dict[str, Any]) -> dict[str, Any]:
+        """``body`` with what it lacks; a candidate that names its origin keeps it."""
+        names = ("rubric", "prompt", "reference", "timeout_s", "judges", "panel_size")
+        given = {name: getattr(self, name) for name in names}
+        filled = {**{k: v for k, v in given.items() if v is not None}, **body}
+        if "candidate" in filled:
+            filled["candidate"] = self._origin(filled["candidate"])
+        if isinstance(filled.get("candidates"), list):
+            filled["candidates"] = [self._origin(c) for c in filled["candidates"]]
+        return filled
+
+    def _origin(self, candidate: Any) -> Any:
+        if not isinstance(candidate, dict) or "policy_model" in candidate or "family" in candidate:
+            return candidate
+        origin = {"policy_model": self.policy_model, "family": self.family}
+        return {**candidate, **{k: v for k, v in origin.items() if v is not None}}
+
+
+def words(values: list[str] | str | None) -> list[str] | None:
+    """The words of an option that is repeated or separated by commas; None when not given."""
+    if values is None:
+        return None
+    given = [values] if isinstance(values, str) else values
+    found = [word.strip() for value in given for word in value.split(",") if word.strip()]
+    return found or None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request: as JSON for a running service, and validated for this process."""
+
+    kind: Kind
+    data: dict[str, Any]
+    body: AssessBody | CompareBody
+
+    def domain(self) -> AssessRequest | CompareRequest:
+        """The core's form."""
+        from judge_service.api.schemas import AssessBody
+
+        body = self.body
+        fields: dict[str, Any] = {
+            "rubric": body.rubric,
+            "prompt": body.domain_prompt(),
+            "reference": body.reference,
+            "timeout_s": body.timeout_s,
+            "judges": None if body.judges is None else tuple(body.judges),
+            "panel_size": body.panel_size,
+            "metadata": body.metadata,
+            "audit": body.audit,
+        }
+        if isinstance(body, AssessBody):
+            return AssessRequest(candidate=body.candidate.domain(), **fields)
+        first, second = (candidate.domain() for candidate in body.candidates)
+        return CompareRequest(candidates=(first, second), **fields)
+
+
+def asked(kind: Kind, data: dict[str, Any]) -> Asked:
+    """Check ``data`` against the schema of HTTP. Raises UserError, a line per fault."""
+    from pydantic import ValidationError
+
+    from judge_service.api.schemas import AssessBody, CompareBody
+    from judge_service.library import explain
+
+    schema = AssessBody if kind == "assess" else CompareBody
+    try:
+        return Asked(kind, data, schema.model_validate(data))
+    except ValidationError as error:
+        raise UserError("\n".join(line[:300] for line in explain(error)[:10])) from None

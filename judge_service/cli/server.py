@@ -1,0 +1,165 @@
+"""Running the app behind uvicorn: one readable line for what goes wrong, one banner when ready."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any
+
+import typer
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
+
+from judge_service.api.app import app_from_env
+from judge_service.cli.banner import announce
+from judge_service.cli.exits import WRONG, UserError
+from judge_service.cli.logs import log_config
+from judge_service.cli.preflight import prepare
+from judge_service.cli.terminal import complain
+from judge_service.errors import ConfigError
+from judge_service.settings import Settings
+
+GRACE_S = 30
+"""How long requests may still run after Ctrl-C, in seconds."""
+Ready = Callable[[], None]
+
+
+def run_service(
+    settings: Settings, environ: Mapping[str, str], *, as_json: bool, ready: Ready
+) -> None:
+    """Serve until a signal ends it. ``ready`` is called when the service listens.
+
+    Raises ConfigError, UserError (an address that cannot be had) or Exit.
+    """
+    prepared = prepare(settings, environ)
+    bound = bind(settings.host, settings.port)
+    # Workers are processes of their own: what they read is the environment.
+    os.environ.update(environ)
+    config = uvicorn.Config(
+        "judge_service.cli.server:app",
+        factory=True,
+        workers=settings.workers,
+        http="httptools",
+        loop="uvloop",
+        lifespan="on",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+        log_config=log_config(settings.log_level),
+    )
+
+    def listening() -> None:
+        ready()
+        announce(prepared, bound.getsockname()[1], as_json=as_json)
+
+    # Uvicorn raises the signals it met once more when it is done; they have been obeyed by then.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    if settings.workers > 1:
+        _run_workers(config, bound, listening)
+    else:
+        _run_one(config, bound, listening)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket with the address, on which nobody is heard before the service is ready.
+
+    Raises UserError when the address cannot be had.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+        except OSError:
+            bound.close()
+            raise
+    except OSError as error:
+        hint = "; another port: --port" if port else ""
+        raise UserError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}{hint}"
+        ) from None
+    bound.set_inheritable(True)
+    return bound
+
+
+def app() -> Any:
+    """The app of one process, as uvicorn loads it; settings come from the environment."""
+    return ReadableStart(app_from_env())
+
+
+class ReadableStart:
+    """Around the app: what stops the start is told in a line, not in a traceback."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        """ASGI entry."""
+        if scope["type"] != "lifespan":
+            await self._inner(scope, receive, send)
+            return
+
+        async def without_traceback(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "lifespan.startup.failed":
+                message = {**message, "message": ""}
+            await send(message)
+
+        try:
+            await self._inner(scope, receive, without_traceback)
+        except ConfigError as error:
+            complain(error)
+            raise
+        except Exception:
+            logging.getLogger("judge_service").exception("the service could not start")
+            raise
+
+
+class _Server(uvicorn.Server):
+    """Tells when it listens."""
+
+    def __init__(self, config: uvicorn.Config, listening: Ready) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then tell."""
+        await super().startup(sockets)
+        if self.started and not self.should_exit:
+            self._listening()
+
+
+def _run_one(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:
+    try:
+        _Server(config, listening).run([bound])
+    except SystemExit as end:
+        raise typer.Exit(WRONG if end.code else 0) from None
+
+
+class _Workers(Multiprocess):
+    """Tells when every worker listens."""
+
+    def __init__(self, config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:
+        super().__init__(config, [bound])
+        self._listening: Ready | None = listening
+
+    def keep_subprocess_alive(self) -> None:
+        """Look after the workers."""
+        super().keep_subprocess_alive()
+        if self._listening is not None and all(p.is_ready() for p in self.processes):
+            self._listening()
+            self._listening = None
+
+
+def _run_workers(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:
+    workers = _Workers(config, bound, listening)
+    workers.run()
+    if any(process.exitcode == STARTUP_FAILURE for process in workers.processes):
+        raise typer.Exit(WRONG)

@@ -1,0 +1,237 @@
+"""``serve``: what it says when ready, how it ends, and mistakes told before anything loads."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge_service.cli.banner import address, suggestions
+from judge_service.cli.preflight import prepare
+from judge_service.cli.server import bind
+from judge_service.settings import Settings
+from tests.cli.conftest import BOUNDED, Cli
+from tests.harness import Judges, RunningService, write_rubric
+from tests.provider import FakeProvider
+
+START = (sys.executable, "-m", "judge_service.cli", "serve", "--port", "0")
+
+
+@contextmanager
+def served(cwd: Path, *args: str) -> Iterator[subprocess.Popen[str]]:
+    """A service in a process of its own; killed at the end if it is still there."""
+    process = subprocess.Popen(
+        [*START, *args], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def folders(folder: Path) -> tuple[str, ...]:
+    """Flags for what lies in ``folder``."""
+    return (
+        "--judges", str(folder / "judges.toml"), "--rubrics-dir", str(folder / "rubrics"),
+        "--anchors-dir", str(folder / "anchors"),
+    )  # fmt: skip
+
+
+def body_of(curl: str) -> tuple[str, dict[str, object]]:
+    """URL and JSON body of a curl line, as a shell would read it."""
+    words = shlex.split(curl)
+    assert words[0] == "curl"
+    url = next(word for word in words if word.startswith("http"))
+    return url, json.loads(words[words.index("-d") + 1])
+
+
+def test_the_banner_can_be_pasted(folder: Path, tmp_path: Path) -> None:
+    """When ready it says where, who judges what, what is odd, and a request that works; Ctrl-C
+    ends it cleanly.
+    """
+    with served(tmp_path, *folders(folder)) as process:
+        assert process.stdout is not None
+        lines: list[str] = []
+        while not lines or "Ctrl-C" not in lines[-1]:
+            lines.append(process.stdout.readline())
+            assert lines[-1], process.stderr.read() if process.stderr else ""
+        url, body = body_of(next(line for line in lines if line.startswith("curl ")))
+        answer = httpx.post(url, json=body, trust_env=False).json()
+        health = httpx.get(url.replace("/v1/assess", "/healthz"), trust_env=False)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+
+    banner = "".join(lines)
+    assert answer["status"] == "success"
+    assert "server" not in health.headers
+    assert process.returncode == 0
+    assert "Traceback" not in err
+    for words in ("is ready on http://127.0.0.1:", "alpha", "pair, quality", "/docs", "no anchor"):
+        assert words in banner, words
+    assert any(line.startswith("judge-service compare pair ") for line in lines)
+
+
+def test_several_workers_say_once_that_they_are_ready(folder: Path, tmp_path: Path) -> None:
+    """For machines in one line of JSON; SIGTERM ends all of them with exit code 0."""
+    with served(tmp_path, *folders(folder), "--workers", "2", "--json") as process:
+        assert process.stdout is not None
+        said = json.loads(process.stdout.readline())
+        answer = httpx.get(said["url"] + "/v1/rubrics", trust_env=False).json()
+        rubrics = [rubric["id"] for rubric in answer["rubrics"]]
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+
+    assert rubrics == said["rubrics"] == ["pair", "quality"]
+    assert [judge["id"] for judge in said["judges"]] == ["alpha", "beta"]
+    assert (process.returncode, out) == (0, "")
+    assert "Traceback" not in err
+
+
+def test_what_fails_while_starting_is_one_line(tmp_path: Path) -> None:
+    """A model file that is none is found out late, and told like an early mistake."""
+    (tmp_path / "qwen3-4b.gguf").write_bytes(b"not a model")
+    with served(tmp_path, "--local-model", "qwen3-4b.gguf") as process:
+        out, err = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert out == ""
+    assert "Traceback" not in err
+    assert len([line for line in err.splitlines() if line.startswith("error: ")]) == 1
+    assert "qwen3-4b.gguf" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--host", "0.0.0.0"], "--host: 0.0.0.0 is reachable from other machines"),
+        (["--port", "70000"], "--port: 70000 is not a port"),
+        (["--judges", "nowhere.toml"], "nowhere.toml: no such file"),
+        (["--judges", "broken.toml"], "broken.toml: not TOML"),
+        (["--judges", "keyless.toml"], "NO_SUCH_KEY_HERE (api_key_env) is not set"),
+        (["--rubrics-dir", "nowhere"], "nowhere: no such folder of rubrics"),
+        (["--api-keys-file", "nowhere.toml"], "nowhere.toml: cannot be read"),
+        (["--local-model", "nowhere.gguf"], "nowhere.gguf: no such model file"),
+        (["--log-level", "loud"], "--log-level: 'loud' is none of"),
+        (["--workers", "0"], "--workers: 0 is less than 1"),
+        (["--redis-url", "redis://localhost"], "SECRET: needed with"),
+        (
+            ["--host", "no.such.invalid", "--allow-unauthenticated", "--embedded-judge"],
+            "cannot listen on",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_mistake_is_told_at_once(cli: Cli, tmp_path: Path, args: list[str], words: str) -> None:
+    """Exit code 1 and readable lines, before any model is loaded."""
+    (tmp_path / "broken.toml").write_text("[[judges")
+    (tmp_path / "keyless.toml").write_text(
+        '[[judges]]\nid = "a"\nmodel = "openai/gpt-4o"\napi_key_env = "NO_SUCH_KEY_HERE"\n'
+    )
+
+    ran = cli("serve", *args)
+
+    assert ran.code == 1
+    assert words in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert ran.out == ""
+
+
+def test_a_taken_port_is_one_line(cli: Cli, folder: Path) -> None:
+    """With the way out."""
+    with bind("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        ran = cli("serve", "--port", port, *folders(folder))
+
+    assert ran.code == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in ran.err
+    assert "--port" in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_nobody_is_heard_before_the_service_is_ready() -> None:
+    """The port is taken at once and refuses connections until then."""
+    with bind("127.0.0.1", 0) as bound, socket.socket() as caller:
+        assert caller.connect_ex(bound.getsockname()) != 0
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:1"),
+        ("0.0.0.0", "http://127.0.0.1:1"),
+        ("::", "http://[::1]:1"),
+        ("::1", "http://[::1]:1"),
+        ("localhost", "http://localhost:1"),
+    ],
+)
+def test_the_address_can_be_called(host: str, url: str) -> None:
+    """Also where the service listens on every address."""
+    assert address(host, 1) == url
+
+
+def test_the_suggestions_for_the_shipped_rubrics(service: RunningService) -> None:
+    """The usual example, when there is nothing of one's own."""
+    prepared = prepare(Settings(), {})
+
+    heads = dict(suggestions(prepared, service.url))
+    url, body = body_of(heads["Try"])
+
+    assert url.endswith("/v1/assess")
+    assert body["rubric"] == "helpfulness"
+    assert heads["Both orders of a pair, as a table"].startswith(
+        "judge-service compare pairwise-helpfulness --url"
+    )
+
+
+def test_the_suggestion_leaves_a_judge(
+    provider: FakeProvider, folder: Path, tmp_path: Path
+) -> None:
+    """The example's model is not of the only judge's family."""
+    file = Judges(provider).add("only", family="qwen").write(tmp_path)
+    settings = Settings(judges=file, rubrics_dir=folder / "rubrics", anchors_dir=folder / "anchors")
+
+    _, body = body_of(suggestions(prepare(settings, {}), "http://x")[0][1])
+
+    assert isinstance(body["candidate"], dict)
+    assert not re.search("qwen", str(body["candidate"]["policy_model"]))
+
+
+def test_the_suggestion_brings_what_a_rubric_needs(
+    provider: FakeProvider, service: RunningService, tmp_path: Path
+) -> None:
+    """A reference where it is required; a pair where there is nothing to assess."""
+    (tmp_path / "anchors").mkdir()
+    rubrics = write_rubric(tmp_path, "truth", kind="compare", rules=BOUNDED, reference="required")
+    settings = Settings(
+        judges=Judges(provider).add("a").write(tmp_path), rubrics_dir=rubrics,
+        anchors_dir=tmp_path / "anchors",
+    )  # fmt: skip
+
+    url, body = body_of(suggestions(prepare(settings, {}), "http://x")[0][1])
+
+    assert url == "http://x/v1/compare"
+    assert body["rubric"] == "truth"
+    assert body["reference"]
+
+
+def test_a_keyed_service_suggests_the_key(provider: FakeProvider, tmp_path: Path) -> None:
+    """From the environment, not spelt out."""
+    keys = tmp_path / "keys.toml"
+    keys.write_text(f'[[keys]]\nname = "a"\nsha256 = "{"0" * 64}"\n')
+    settings = Settings(judges=Judges(provider).add("a").write(tmp_path), api_keys_file=keys)
+
+    curl = suggestions(prepare(settings, {}), "http://x")[0][1]
+
+    assert curl.endswith('-H "Authorization: Bearer $JUDGE_SERVICE_API_KEY"')

@@ -1,0 +1,71 @@
+"""Stock openings, lone punctuation and empty forms are no answer; short answers are."""
+
+from __future__ import annotations
+
+import pytest
+
+from judge_service.types import ToolCall
+
+from .support import passes, rule
+
+OPENINGS = [
+    *[".", ",", ":", ";", "…", "...", "。", "—", "?", "- ", "**", "---", "####", "```\n```"],
+    *["Thought process:", "Let's solve this problem step by step.", "Solution", "Solution:\n\n \n"],
+    *["Let’s think step by step:", "Sure, here is", "Certainly! Here's the answer:", "Answer:"],
+    *[
+        "**Solution:**",
+        "# Solution",
+        "> Answer",
+        "1. Solution",
+        "S\u200bolution",
+        "ＳＯＬＵＴＩＯＮ",
+    ],
+    *[
+        "Okay, let me think step by step.",
+        "Thought process: Let's solve this step by step. Solution:",
+    ],
+    *["解", "解：", "かいせつ", "答案：", "让我们一步一步地思考。", "풀이:", "คำตอบ:", "Lời giải:"],
+    *["Respuesta", "Réponse :", "Lösung:", "Soluzione", "Resposta:", "Antwoord:", "Odpowiedź:"],
+    *["Решение", "Відповідь:", "الحل:", "उत्तर:", "Çözüm:", "Jawaban:", "Λύση", "תשובה:", "Svar:"],
+]
+EMPTY_FORMS = [
+    *["<answer></answer>", "<answer> \u200b</answer>", r"\boxed{}", r"$\boxed{ }$", "<answer/>"],
+    *[r"The final answer is \boxed{}", r"\[ \boxed{\text{}} \]", "Answer: <answer></answer>"],
+    *["```python\n```", "<think></think>\n<answer>...</answer>", "Here is the code:\n```\n```"],
+]
+ANSWERS = [
+    *["42", "Yes", "No", "B", "是", "否", "x", "7", "C++", "OK", "-1", "None", "👍", "+", "<", "%"],
+    *["[]", "{}", "∞", r"\boxed{7}", "<answer>42</answer>", r"\pi", "<br>", "はい", "네", "Paris"],
+    *["The answer is 4.", "Sure, here is the capital: Paris", "答案是42", "解は3です", "Hello"],
+    *["Step 1: add the numbers.", "```python\nprint(1)\n```", "Solution: x = 3", "i", "e"],
+]
+
+
+@pytest.mark.parametrize("text", OPENINGS)
+def test_a_stock_opening_alone_fails(text: str) -> None:
+    """An opening in any language, case, width or markup is stopped."""
+    assert not passes(rule("opener_only"), text)
+
+
+@pytest.mark.parametrize("text", EMPTY_FORMS)
+def test_an_empty_form_fails(text: str) -> None:
+    """The right tags, boxes or fences around nothing are nothing."""
+    assert not passes(rule("opener_only"), text)
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_a_short_answer_passes(text: str) -> None:
+    """An answer of one word or symbol is an answer."""
+    assert passes(rule("opener_only"), text)
+
+
+def test_an_answer_that_is_the_reference_passes() -> None:
+    """Where the right answer is the word "Solution", it may be given."""
+    assert passes(rule("opener_only"), "Solution", reference="solution")
+    assert not passes(rule("opener_only"), "Solution", reference="Paris")
+
+
+def test_an_opening_with_a_tool_call_passes() -> None:
+    """An agent may announce what it does next."""
+    call = ToolCall(name="search")
+    assert passes(rule("opener_only"), "Let me see:", tool_calls=(call,))
