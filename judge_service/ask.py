@@ -49,6 +49,8 @@ MAX_REASKS = 1
 BACKOFF_S = 0.1
 BACKOFF_CAP_S = 2.0
 LONG_QUESTION_CHARS = 20_000
+CLOCK_S = 0.001
+"""Less than this is no time."""
 
 # Providers' words for how a reply ended, in lower case; all others are ordinary ends.
 _CUT_OFF = frozenset(
@@ -213,17 +215,20 @@ class Asker:
         state.requests += 1
         state.budget.spend()
         task = asyncio.ensure_future(self._backend.complete(call))
+        until = time.monotonic() + call.timeout_s
         try:
-            done, _ = await asyncio.wait({task}, timeout=call.timeout_s)
+            # An event loop's timer may go off early, by as much as its last round took.
+            while not task.done() and (left := until - time.monotonic()) > 0:
+                await asyncio.wait({task}, timeout=left)
         except asyncio.CancelledError:
             task.cancel()
             raise
-        if not done:
+        if not task.done():
             task.cancel()
             task.add_done_callback(_ignore)
             # What a request costs whose answer nobody waited for is not known.
             state.ledger.add(Usage(upstream_requests=1, cost_usd=None, unknown_cost_calls=1))
-            if deadline.left() <= 0:
+            if deadline.left() < CLOCK_S:
                 raise DeadlineExceeded(
                     f"the request's time was up while judge {call.judge.id!r} was answering"
                 )

@@ -97,7 +97,8 @@ class Capability:
 
 _REFUSAL = re.compile(
     r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not allowed|not permitted|"
-    r"invalid|extra (?:fields|inputs)|deprecated|unavailable|only the default|must be",
+    r"invalid|extra (?:fields|inputs)|deprecated|unavailable|only the default|must be|should be|"
+    r"not available|not enabled|failed to parse",
     re.IGNORECASE,
 )
 

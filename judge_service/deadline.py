@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
 from judge_service.errors import DeadlineExceeded
 
 T = TypeVar("T")
+# Few threads, as they take the interpreter from everybody else, and of their own, so that a queue
+# of long texts does not stand before the judges' requests.
+_POOL = ThreadPoolExecutor(max_workers=2, thread_name_prefix="long-text")
 
 MIN_ATTEMPT_S = 10.0
 """An attempt may take half of what is left, but at least this long."""
@@ -39,12 +43,13 @@ class Deadline:
         return min(wanted, left)
 
     async def in_thread(self, work: Callable[[], T], what: str) -> T:
-        """Run ``work`` in a thread, so that one long text does not hold up other requests.
+        """Run ``work`` on a long text in a thread, so that it does not hold up other requests.
 
-        Raises DeadlineExceeded when the time is up first; ``what`` says what was going on. The
-        thread then ends by itself, its result is not used.
+        Raises DeadlineExceeded when the time is up first; ``what`` says what was going on. Work
+        that has begun then ends by itself, its result is not used.
         """
+        running = asyncio.get_running_loop().run_in_executor(_POOL, work)
         try:
-            return await asyncio.wait_for(asyncio.to_thread(work), self.left())
+            return await asyncio.wait_for(running, self.left())
         except TimeoutError:
             raise DeadlineExceeded(f"the request's time was up while {what}") from None

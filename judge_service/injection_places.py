@@ -74,11 +74,13 @@ def hidden_parts(text: str) -> str:
     """Return what markup hides from a reader, one part per line."""
     if "<" not in text and "\\" not in text and "[" not in text and "=" not in text:
         return ""
+    on_security = SECURITY_TALK.search(text)
     return "\n".join(
         match["in"]
         for pattern in _HIDDEN
         for match in pattern.finditer(text)
-        if len(match["in"]) > 4 and not SECURITY_TALK.search(_line_before(text, match.start()))
+        if len(match["in"]) > 4
+        and not (on_security and SECURITY_TALK.search(_line_before(text, match.start())))
     )
 
 

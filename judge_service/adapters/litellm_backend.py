@@ -7,10 +7,12 @@ call here is one upstream request.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import os
 import threading
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -29,7 +31,10 @@ _transport = GuardedTransport()
 
 
 def load_litellm() -> Any:
-    """Import LiteLLM (seconds, once) without network access and with its extras switched off."""
+    """Import LiteLLM (seconds, once) without network access and with its extras switched off.
+
+    Not for the thread of an event loop.
+    """
     with _lock:
         # Otherwise the import fetches a price list over the network.
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -43,14 +48,32 @@ def load_litellm() -> Any:
         litellm.telemetry = False
         litellm.drop_params = False
         litellm.num_retries = None
+        # It prepares calls in a thread; one that is cancelled meanwhile is never begun, rightly.
+        warnings.filterwarnings("ignore", r"coroutine '\w+\.acompletion' was never awaited")
         # Every client LiteLLM makes asks here for its transport and its proxies.
         AsyncHTTPHandler.create_async_transport = staticmethod(lambda *_, **__: _transport)
         AsyncHTTPHandler.create_httpx_proxy_mounts = staticmethod(lambda *_, **__: {})
+        asyncio.run(_first_call(litellm))
         litellm._judge_service_ready = True
         # A full collection over its objects would stall the event loop for a fifth of a second.
         gc.collect()
         gc.freeze()
         return litellm
+
+
+async def _first_call(litellm: Any) -> None:
+    """A call to nobody: LiteLLM imports much of itself only then, a second on the event loop."""
+    with contextlib.suppress(Exception):
+        await litellm.acompletion(
+            model="openai/nobody",
+            messages=[{"role": "user", "content": "-"}],
+            api_base="http://127.0.0.1:1/v1",
+            api_key="none",
+            timeout=1.0,
+            max_retries=0,
+            num_retries=0,
+        )
+    await _transport.aclose()
 
 
 class LiteLLMBackend:

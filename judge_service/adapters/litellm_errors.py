@@ -77,8 +77,9 @@ _QUOTA = re.compile(
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(
-    r"context[_ ](?:length|window|size)|maximum context|prompt is too long|too many tokens|"
-    r"input (?:is )?too long|exceeds? the (?:available )?context|exceed_context",
+    r"context[_ ](?:length|window|size|limit)|maximum (?:context|prompt)|prompt is too long|"
+    r"too many tokens|input (?:is )?too long|exceeds? the (?:available )?context|exceed_context|"
+    r"maximum number of tokens|range of input length|too large for model with",
     re.IGNORECASE,
 )
 _FILTER = re.compile(

@@ -111,6 +111,9 @@ def start_local_model(model_file: Path | None = None, family: str | None = None)
         raise ConfigError(f"{file}: no such model file")
     if family is None and not families_of(file.stem):
         raise ConfigError(f"{file}: the name tells no family; say it with --local-model-family")
+    # Threads that wait by spinning make it several times slower where other work shares the cores.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
     try:
         import xllamacpp
     except ImportError:

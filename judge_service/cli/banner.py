@@ -16,6 +16,7 @@ from judge_service.cli.target import TRIAL_TIMEOUT_S
 from judge_service.cli.terminal import clean, out, print_json
 from judge_service.family import families_of
 from judge_service.rubric import Rubric
+from judge_service.service import FIRST_ASSESS, FIRST_COMPARE
 
 _POLICY_MODELS = ("qwen3-4b", "llama-3.1-8b-instruct", "mistral-7b-instruct", "gpt-4o-mini")
 _ANY_HOST = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - how to reach it
@@ -73,12 +74,12 @@ def _facts(prepared: Prepared) -> list[tuple[str, str]]:
 def suggestions(prepared: Prepared, url: str) -> list[tuple[str, str]]:
     """What to try next: a heading and a line that works when pasted."""
     found: list[tuple[str, str]] = []
-    assess = _pick(prepared, "assess", "helpfulness")
-    pair = _pick(prepared, "compare", "pairwise-helpfulness") or assess
+    assess = _pick(prepared, "assess", FIRST_ASSESS if prepared.trial else "helpfulness")
+    pair = _pick(prepared, "compare", FIRST_COMPARE) or assess
     if assess is not None:
         found.append(("Try", _curl(prepared, f"{url}/v1/assess", _assess_body(prepared, assess))))
     elif pair is not None:
-        body = {**COMPARE_EXAMPLE, "rubric": pair.id, **_reference(pair), **_time(prepared)}
+        body = {**COMPARE_EXAMPLE, "rubric": pair.id, **_reference(pair)}
         found.append(("Try", _curl(prepared, f"{url}/v1/compare", body)))
     if pair is not None:
         first, second = (candidate["text"] for candidate in COMPARE_EXAMPLE["candidates"])
@@ -111,16 +112,11 @@ def _reference(rubric: Rubric) -> dict[str, str]:
     return {"reference": _REFERENCE} if rubric.judging.reference == "required" else {}
 
 
-def _time(prepared: Prepared) -> dict[str, float]:
-    """The embedded model shares this machine's cores; on a slow one it needs more than usual."""
-    return {"timeout_s": TRIAL_TIMEOUT_S} if prepared.trial else {}
-
-
 def _assess_body(prepared: Prepared, rubric: Rubric) -> dict[str, Any]:
     """The example request, written by a model that leaves a judge of another family."""
     candidate = {**ASSESS_EXAMPLE["candidate"], "policy_model": _policy_model(prepared)}
-    more = {**_reference(rubric), **_time(prepared)}
-    return {**ASSESS_EXAMPLE, "rubric": rubric.id, "candidate": candidate, **more}
+    example = {**ASSESS_EXAMPLE, "rubric": rubric.id, "candidate": candidate}
+    return {**example, **_reference(rubric)}
 
 
 def _policy_model(prepared: Prepared) -> str:

@@ -82,7 +82,7 @@ def _results(plan: Plan) -> Results:
             raise UserError("--overwrite and --retry-failed need a file: --out FILE")
         return StreamResults()
     path = Path(plan.out or "").expanduser()
-    if plan.source != "-" and path.exists() and path.samefile(plan.source):
+    if plan.source != "-" and path.exists() and path.samefile(Path(plan.source).expanduser()):
         raise UserError(f"--out: {path}: the same file as --batch")
     if path.exists() and not path.is_file():
         raise UserError(f"--out: {path}: not a regular file; use - for standard output")

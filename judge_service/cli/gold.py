@@ -32,7 +32,7 @@ def read_gold(folder: Path) -> tuple[list[GoldFile], list[str]]:
     for path in sorted(folder.glob("*.jsonl")):
         found = GoldFile(name=path.stem)
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
+            lines = path.read_text(encoding="utf-8-sig").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             faults.append(f"{path}: cannot be read: {error}")
             continue
@@ -48,7 +48,7 @@ def _take(file: GoldFile, line: str) -> str | None:
     """Count one item; returns what is wrong with it."""
     try:
         item = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return f"not JSON: {error}"
     if not isinstance(item, dict):
         return "not an object"

@@ -151,6 +151,8 @@ def _opened(source: str) -> IO[bytes]:
             return _copied(file)
     except OSError as error:
         raise UserError(f"--batch: {source}: {error.strerror or error}") from None
+    except (RuntimeError, ValueError) as error:  # no such home folder; a null character
+        raise UserError(f"--batch: {source}: {error}") from None
 
 
 def _copied(file: IO[bytes]) -> IO[bytes]:

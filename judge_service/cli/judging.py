@@ -36,14 +36,7 @@ def run(kind: Kind, given: Mapping[str, Any], candidates: Sequence[str]) -> int:
         if given[name]:
             raise typer.BadParameter(f"--{name.replace('_', '-')} belongs to --batch")
     request = defaults.fill(_body(kind, defaults, given, candidates))
-    outcome, rubric = asyncio.run(_ask(kind, request, given["url"], flags, given["as_json"]))
-    if given["as_json"]:
-        print_json(outcome)
-    else:
-        from judge_service.cli.outcome import show
-
-        show(kind, outcome, rubric)
-    return OK if outcome["status"] == "success" else NO_VERDICT
+    return asyncio.run(_ask(kind, request, given["url"], flags, given["as_json"]))
 
 
 def _batch(
@@ -98,10 +91,17 @@ async def _ask(
     url: str | None,
     flags: Mapping[str, object],
     as_json: bool,
-) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+) -> int:
     request = asked(kind, data)
     async with open_target(url, flags) as target:
         with err().status("asking …"):
             outcome = await target.ask(request)
             rubric = None if as_json else await target.rubric(request.body.rubric)
-    return outcome, rubric
+        # Shown before the target is closed: stopping a model takes a moment.
+        if as_json:
+            print_json(outcome)
+        else:
+            from judge_service.cli.outcome import show
+
+            show(kind, outcome, rubric)
+    return OK if outcome["status"] == "success" else NO_VERDICT

@@ -20,7 +20,6 @@ PROMPT = "What is 2 + 2?"
 CANDIDATE = "2 + 2 is 4."
 # Said outright, so that no judge is excluded and none is flagged.
 FAMILY = "control-item"
-SHIPPED_RUBRIC = "helpfulness"
 CONTROL = Rubric(
     id="ping",
     version="1",
@@ -62,7 +61,7 @@ async def ping_remote(service: Remote, ids: list[str], seconds: float) -> dict[s
         for r in (await service.get("/v1/rubrics"))["rubrics"]
         if r["kind"] == "assess" and r["reference"] != "required"
     ]
-    rubrics.sort(key=lambda r: (r["id"] != SHIPPED_RUBRIC, len(r["criteria"])))
+    rubrics.sort(key=lambda r: (len(r["criteria"]), r["judged"] != "last_turn", r["id"]))
     if not rubrics:
         raise UserError(f"{service.url}: no rubric there to ask a control question with")
 

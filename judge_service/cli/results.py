@@ -157,7 +157,7 @@ class FileResults:
 def _decoded(data: bytes) -> dict[str, Any] | None:
     try:
         line = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(line, dict) or line.get("status") not in ("success", "failed"):
         return None

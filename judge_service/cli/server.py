@@ -57,12 +57,16 @@ def run_service(
         announce(prepared, bound.getsockname()[1], as_json=as_json)
 
     # Uvicorn raises the signals it met once more when it is done; they have been obeyed by then.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
-    if settings.workers > 1:
-        _run_workers(config, bound, listening)
-    else:
-        _run_one(config, bound, listening)
+    before = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        if settings.workers > 1:
+            _run_workers(config, bound, listening)
+        else:
+            _run_one(config, bound, listening)
+    finally:
+        bound.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -44,8 +44,13 @@ class Sources:
             with Path(name).expanduser().open("rb") as file:
                 return _decoded(f"{flag}: {name}", file)
         except OSError as error:
-            hint = "" if Path(name).exists() else "; a text that begins with @ needs @@"
-            raise UserError(f"{flag}: {name}: {error.strerror or error}{hint}") from None
+            hint = "; a text that begins with @ needs @@"
+            missing = isinstance(error, FileNotFoundError)
+            raise UserError(
+                f"{flag}: {name}: {error.strerror or error}{hint if missing else ''}"
+            ) from None
+        except (RuntimeError, ValueError) as error:  # no such home folder; a null character
+            raise UserError(f"{flag}: {name}: {error}") from None
 
     def claim(self, flag: str) -> None:
         """Take standard input for ``flag``. Raises UserError when another option has it."""

@@ -112,7 +112,7 @@ def _sections(text: str, fields: tuple[str, ...]) -> dict[str, str | None]:
     found: dict[str, str | None] = dict.fromkeys(fields)
     parts: dict[str, list[str]] = {}
     at: str | None = None
-    for line in text.splitlines():
+    for line in filter(str.strip, text.splitlines()):
         name, rest = _labelled(line, wanted)
         if name is not None:
             at = name

@@ -12,11 +12,12 @@ from .words import visible_chars
 
 _FENCE = regex.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+#.\-]*)\s*$")
 _MARKUP_FENCES = frozenset({"markdown", "md", "text", "txt", "plaintext"})
-_TABLE_ROW = regex.compile(r"^\s*\|.*\|\s*$")
 _LINE_MARK = regex.compile(
-    r"^\s*(?:[>]+\s*)*+(#{1,6}(?=\s)|[-*+•](?=\s)|\d{1,3}[.)](?=\s)|([-*_=])(?:\s*\2){2,}\s*$)"
+    r"^[ \t]*+(?P<quote>(?:>[ \t]*+)*+)"
+    r"(?P<lead>#{1,6}(?=\s)|[-*+•](?=\s)|\d{1,3}[.)](?=\s))?"
+    r"(?P<rule>([-*_=])(?:[ \t]*+\4){2,}+[ \t]*+$)?",
+    regex.MULTILINE,
 )
-_QUOTE = regex.compile(r"^\s*([>]+)\s")
 # Emphasis sits at the edge of a word, so products, powers and snake_case are none.
 _EMPHASIS = regex.compile(
     r"(?<![\w*_^\\])(?:\*{1,3}|_{1,3}|~~)(?=[^\s*_~])|(?<=[^\s*_~^\\])(?:\*{1,3}|_{1,3}|~~)(?![\w*_{])"
@@ -66,11 +67,31 @@ class MarkupDensity(Rule):
 
 def markup_share(text: str) -> float:
     """Share of markup in the visible characters, in [0, 1]."""
-    marks = _EMOJI_COST * sum(1 for _ in _EMOJI.finditer(text))
+    prose, marks = _outside_code(text)
+    if "$" in prose:
+        prose = _MATH.sub(" ", prose)
+    if "`" in prose:
+        prose, spans = _CODE_SPAN.subn(" ", prose)
+        marks += 2 * spans
+    for line in _LINE_MARK.finditer(prose):
+        marks += sum(min(len(line[part] or ""), _TOKEN_COST) for part in ("quote", "lead", "rule"))
+    prose = _LINE_MARK.sub("", prose)
+    for pattern in (_EMPHASIS, _INLINE):
+        marks += sum(min(len(found[0]), _TOKEN_COST) for found in pattern.finditer(prose))
+    marks += _EMOJI_COST * sum(1 for _ in _EMOJI.finditer(text))
+    return min(1.0, marks / max(visible_chars(text), _LEAST_SIZE))
+
+
+def _outside_code(text: str) -> tuple[str, int]:
+    """The lines that are not code, and what fences and table rows cost."""
+    marks = 0
     fence: str | None = None
     prose: list[str] = []
     for line in text.splitlines():
-        opened = _FENCE.match(line)
+        bare = line.strip()
+        if not bare:
+            continue
+        opened = _FENCE.match(line) if bare[0] in "`~" else None
         if fence is not None:
             if opened and opened[1].startswith(fence) and not opened[2]:
                 fence = None
@@ -79,32 +100,6 @@ def markup_share(text: str) -> float:
             # A fence that says it is markdown hides nothing.
             fence = None if opened[2].lower() in _MARKUP_FENCES else opened[1]
         else:
+            marks += _ROW_COST if bare[0] == bare[-1] == "|" and len(bare) > 1 else 0
             prose.append(line)
-    marks += sum(map(_line_marks, _without_math("\n".join(prose)).split("\n")))
-    return min(1.0, marks / max(visible_chars(text), _LEAST_SIZE))
-
-
-def _without_math(text: str) -> str:
-    return _MATH.sub(" ", text) if "$" in text else text
-
-
-def _line_marks(line: str) -> int:
-    if _TABLE_ROW.match(line):
-        return _ROW_COST + _inline_marks(line)
-    marks = 0
-    quoted = _QUOTE.match(line)
-    if quoted:
-        marks += min(len(quoted[1]), _TOKEN_COST)
-    lead = _LINE_MARK.match(line)
-    if lead:
-        marks += min(len(lead[1]), _TOKEN_COST)
-        line = line[lead.end() :]
-    return marks + _inline_marks(line)
-
-
-def _inline_marks(line: str) -> int:
-    spans = _CODE_SPAN.subn(" ", line) if "`" in line else (line, 0)
-    marks = 2 * spans[1]
-    for pattern in (_EMPHASIS, _INLINE):
-        marks += sum(min(len(found[0]), _TOKEN_COST) for found in pattern.finditer(spans[0]))
-    return marks
+    return "\n".join(prose), marks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -11,7 +12,10 @@ from .words import compose
 
 _MAX_DIGITS = 400
 _MAX_EXPONENT = 400
+_TAIL = 4000
+_CUT = 1000
 
+_DIGIT = regex.compile(r"[\p{N}]")
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SUPERSCRIPTS = regex.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")
 _VULGAR = regex.compile(r"(?<=\p{Nd})(?=[¼½¾⅐-⅞])")
@@ -64,15 +68,32 @@ class Number(NamedTuple):
     exact: bool
 
 
-def numbers_in(text: str) -> list[Number]:
+def numbers_in(text: str) -> Iterator[Number]:
     r"""Every readable number of a text, in order, without huge ones and divisions by zero.
 
     "1,234" and "1'234" are 1234, "3,14" is 3.14, "1 1/2" and ``\frac{3}{2}`` are 3/2, "50%" is 50
     with the mark, "2 × 10³" and "2e3" are 2000, digits of any script are digits. Digits inside a
     word ("H2O", "x_1") are no number.
     """
-    found = (_number(match) for match in _NUMBER.finditer(_plain(text)))
-    return [number for number in found if number is not None]
+    for match in _NUMBER.finditer(_plain(text)):
+        number = _number(match)
+        if number is not None:
+            yield number
+
+
+def last_number(text: str) -> Number | None:
+    """The last readable number of a text."""
+    # Nearly always near the end; only where it is not, all of a long text is read.
+    tail = text[-_TAIL:]
+    for part in (tail, text) if len(tail) < len(text) else (text,):
+        found = list(_NUMBER.finditer(_plain(part))) if _DIGIT.search(part) else []
+        # A number at the very start of the tail may have been cut.
+        cut = part is not text and bool(found) and found[-1].start() < _CUT
+        numbers = filter(None, map(_number, reversed(found)))
+        last = None if cut else next(numbers, None)
+        if last is not None:
+            return last
+    return None
 
 
 def equal(first: Number, second: Number, tolerance: float) -> bool:

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from .answer_forms import announced, last_box, last_tag
 from .choices import letters_of
-from .numbers import Number, equal, numbers_in
+from .numbers import Number, equal, last_number, numbers_in
 from .rule import PASSED, Finding, Rule, RuleInput, RuleNeedsReference, failed
 from .words import fold, is_blank
 
@@ -17,6 +17,7 @@ _EDGE = regex.compile(r"^[\s\p{P}`$]++|(?<![\s\p{P}`$])[\s\p{P}`$]++\Z")
 _SPACE = regex.compile(r"\s+")
 _LATEX_WRAP = regex.compile(r"\\(?:text|mathrm|mathbf|textbf)\s*\{([^{}]*)\}")
 _SHORT = 60
+_LONG = 1000
 _EXPRESSION = regex.compile(r"\\(?:sqrt|pi|infty|ln|log|sin|cos|tan|binom)\b|√|π|∞|±|\\pm\b")
 
 
@@ -98,18 +99,17 @@ def _final_number(text: str) -> Number | None:
             return _only_number(found)
     said = announced(text)
     if said is not None:
-        listed = numbers_in(said.rpartition("=")[2])
-        if listed:
-            return listed[0]
-    listed = numbers_in(text)
-    return listed[-1] if listed else None
+        first = next(numbers_in(said.rpartition("=")[2]), None)
+        if first is not None:
+            return first
+    return last_number(text)
 
 
 def _only_number(content: str) -> Number | None:
     content = content.rpartition("=")[2]
-    if _EXPRESSION.search(content):
+    if len(content) > _LONG or _EXPRESSION.search(content):
         return None
-    listed = numbers_in(content)
+    listed = list(numbers_in(content))
     return listed[0] if len(listed) == 1 else None
 
 

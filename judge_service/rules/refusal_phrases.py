@@ -16,12 +16,15 @@ _EN_VERBS = (
 _EN_PREFIX = (
     r"(?:(?:i'?m|i am|we'?re|we are)?(?: so| very| truly| really"
     r"| deeply)? ?sorry(?: to say)?(?: that)?"
-    r"|my apologies|apologies|(?:i|we) apologi[sz]e[^,]{0,60}|unfortunately|regret(?:tably|fully)"
+    r"|my apologies|apologies|(?:i|we) apologi[sz]e[^,]{0,60}(?=,|$)|unfortunately"
+    r"|regret(?:tably|fully)"
     r"|(?:i|we) regret(?: to inform you)?(?: that)?|i'?m afraid(?: that)?|i am afraid(?: that)?"
     r"|no"
-    r"|as an? [^,]{0,80}|for [^,]{0,40} reasons|due to [^,]{0,60}|at this (?:time|point|moment)"
-    r"|thank(?:s| you)[^,]{0,60}|currently|because of [^,]{0,60}|i understand[^,]{0,80}"
-    r"|i appreciate[^,]{0,80}|oh|hi|hello|hey)"
+    r"|as an ai(?: language)?(?: model| assistant)?|as an? [^,]{0,80}(?=,|$)"
+    r"|for [^,]{0,40} reasons(?=,|$)|due to [^,]{0,60}(?=,|$)|at this (?:time|point|moment)"
+    r"|thank(?:s| you)[^,]{0,60}(?=,|$)|currently|because of [^,]{0,60}(?=,|$)"
+    r"|i understand[^,]{0,80}(?=,|$)"
+    r"|i appreciate[^,]{0,80}(?=,|$)|oh|hi|hello|hey)"
 )
 _EN_NOT = (
     r"(?:(?:just |simply |really |also )?(?:can ?not|can'?t|could ?not|couldn'?t|won'?t|will not"
@@ -43,17 +46,20 @@ _EN_VERBS_ING = (
 
 REFUSALS: tuple[str, ...] = (
     # English
-    rf"^(?:{_EN_PREFIX}[, ]+)*(?:i|we)[ ]?{_EN_NOT}(?: \w+ly)? (?:{_EN_VERBS}|{_EN_VERBS_ING})\b",
-    rf"^(?:{_EN_PREFIX}[, ]+)*(?:i|we) (?:\w+ )?(?:can ?not|can'?t|won'?t|will not|refuse"
+    rf"^(?:{_EN_PREFIX}[, ]+){{0,4}}(?:i|we)[ ]?{_EN_NOT}(?: \w+ly)? (?:{_EN_VERBS}"
+    rf"|{_EN_VERBS_ING})\b",
+    rf"^(?:{_EN_PREFIX}[, ]+){{0,4}}(?:i|we) (?:\w+ )?(?:can ?not|can'?t|won'?t|will not|refuse"
     rf"|decline|must decline"
     r"|must refuse|have to decline|have to refuse|will have to decline|respectfully decline"
     r"|must respectfully decline)(?: (?:this|that|the|your)(?: \w+){0,4})?$",
-    rf"^(?:{_EN_PREFIX}[, ]+)*(?:can ?not|can'?t|unable to|not able to|won'?t) {_EN_VERBS}\b",
+    rf"^(?:{_EN_PREFIX}[, ]+){{0,4}}(?:can ?not|can'?t|unable to|not able to"
+    rf"|won'?t) {_EN_VERBS}\b",
     r"^(?:that'?s|that is|this is|it'?s|it is) (?:not )?(?:something|an? (?:request|topic"
     r"|question|task))"
     r"(?: that)? (?:i|we) ?(?:(?:'m|am) )?(?:can'?t|can ?not|can|won'?t|will not|not able|unable"
     r"|not going)\b",
-    rf"^(?:{_EN_PREFIX}[, ]+)*(?:your|this|the|that) (?:request|question|prompt) (?:can ?not"
+    rf"^(?:{_EN_PREFIX}[, ]+){{0,4}}(?:your|this|the|that) (?:request|question"
+    rf"|prompt) (?:can ?not"
     rf"|can'?t|is denied"
     r"|was denied|has been denied|is declined|violates|goes against)\b",
     r"^request (?:denied|declined|refused)\b",

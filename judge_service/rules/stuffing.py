@@ -52,7 +52,7 @@ class KeywordStuffing(Rule):
         offered = frozenset(words(fold(given.prompt)))
         prose: list[str] = []
         worst = PASSED
-        for line in fold(given.text).splitlines():
+        for line in filter(str.strip, fold(given.text).splitlines()):
             said = _prose(line, offered)
             prose += said
             if len(said) >= _LINE_WORDS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -15,10 +16,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.applications import Starlette
 
+from judge_service.cli import server
 from judge_service.cli.banner import address, suggestions
 from judge_service.cli.preflight import prepare
 from judge_service.cli.server import bind
+from judge_service.errors import ConfigError
 from judge_service.settings import Settings
 from tests.cli.conftest import BOUNDED, Cli
 from tests.harness import Judges, RunningService, write_rubric
@@ -98,17 +102,31 @@ def test_several_workers_say_once_that_they_are_ready(folder: Path, tmp_path: Pa
     assert "Traceback" not in err
 
 
-def test_what_fails_while_starting_is_one_line(tmp_path: Path) -> None:
-    """A model file that is none is found out late, and told like an early mistake."""
-    (tmp_path / "qwen3-4b.gguf").write_bytes(b"not a model")
-    with served(tmp_path, "--local-model", "qwen3-4b.gguf") as process:
-        out, err = process.communicate(timeout=60)
+class _Broken:
+    """A lifespan that finds a fault in the configuration."""
 
-    assert process.returncode == 1
-    assert out == ""
-    assert "Traceback" not in err
-    assert len([line for line in err.splitlines() if line.startswith("error: ")]) == 1
-    assert "qwen3-4b.gguf" in err
+    def __init__(self, _: object) -> None:
+        pass
+
+    async def __aenter__(self) -> None:
+        raise ConfigError("judges.toml: judges[a]: model: nobody serves it")
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+
+def test_what_fails_while_starting_is_one_line(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What only the start itself finds out is told like an early mistake."""
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(server, "app", lambda: server.ReadableStart(Starlette(lifespan=_Broken)))
+
+    ran = cli("serve", "--port", "0", *folders(folder))
+
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines() == ["error: judges.toml: judges[a]: model: nobody serves it"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize(
@@ -189,7 +207,7 @@ def test_the_suggestions_for_the_shipped_rubrics(service: RunningService) -> Non
     url, body = body_of(heads["Try"])
 
     assert url.endswith("/v1/assess")
-    assert body["rubric"] == "helpfulness"
+    assert body["rubric"] == "quick-look"
     assert heads["Both orders of a pair, as a table"].startswith(
         "judge-service compare pairwise-helpfulness --url"
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -138,3 +141,13 @@ def test_a_custom_rule_that_cannot_be_made_is_a_config_error(
     """Found at load, with the reason."""
     with pytest.raises(RuleConfigError, match=message):
         parse_rules([table], allowed_modules=["tests"])
+
+
+def test_the_documented_tables_work() -> None:
+    """Every example in docs/rules.md loads, and every rule has a section there."""
+    page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```toml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    tables = [table for example in examples for table in tomllib.loads(example)["rules"]]
+    built_in = [table for table in tables if ":" not in table["rule"]]
+    assert len(parse_rules(built_in)) >= 10
+    assert [name for name in BUILT_IN if f"`{name}`" not in page] == []
