@@ -33,6 +33,13 @@ class Service:
         found = list(self.engine.bench.warnings())
         for rubric in self.engine.library.values():
             found += [f"rubric {rubric.id!r}: {warning}" for warning in rubric.warnings()]
+        found += [
+            f"judge {j.id!r}: max_concurrency, rpm and tpm are read but not acted upon yet"
+            for j in self.engine.bench.values()
+            if j.max_concurrency or j.rpm or j.tpm
+        ]
+        if self.settings.redis_url is not None:
+            found.append("there is no verdict cache yet; the Redis URL is read but not used")
         if self.local_model is not None:
             found.append(
                 f"no judges are configured, so the embedded {self.local_model.model_file.stem} "
