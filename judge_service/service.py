@@ -56,9 +56,12 @@ def library_of(settings: Settings) -> Library:
 
 
 @asynccontextmanager
-async def open_service(settings: Settings, environ: Mapping[str, str]) -> AsyncIterator[Service]:
+async def open_service(
+    settings: Settings, environ: Mapping[str, str], *, read_ahead: bool = False
+) -> AsyncIterator[Service]:
     """Load rubrics and judges and make them ready; closes everything at the end.
 
+    ``read_ahead`` lets the embedded model read the first questions while nobody asks yet.
     Raises ConfigError when anything cannot be right.
     """
     library = library_of(settings)
@@ -85,7 +88,7 @@ async def open_service(settings: Settings, environ: Mapping[str, str]) -> AsyncI
             asker=Asker(backend),
             require_family=settings.require_family,
         )
-        if local is not None:
+        if local is not None and read_ahead:
             local.read_ahead(_first_questions(library))
         yield Service(settings=settings, engine=engine, local_model=local)
     finally:

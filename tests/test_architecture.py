@@ -17,10 +17,18 @@ OUTSIDE_OF_CORE = {
 }  # fmt: skip
 
 
+PROVIDER = Path(__file__).resolve().parent / "provider"
+TREES = {
+    file: ast.parse(file.read_text(encoding="utf-8"))
+    for folder in (PACKAGE, PROVIDER)
+    for file in folder.rglob("*.py")
+}
+
+
 def imports_of(file: Path) -> set[str]:
     """Every module a file imports, wherever in it."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(TREES[file]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -70,7 +78,7 @@ def test_only_settings_readers_touch_the_environment() -> None:
             and node.attr in ("environ", "getenv")
             and isinstance(node.value, ast.Name)
             and node.value.id == "os"
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            for node in ast.walk(TREES[file])
         )
     }
 
@@ -84,7 +92,5 @@ def test_only_settings_readers_touch_the_environment() -> None:
 
 def test_tests_and_service_do_not_share_the_envelope_reader() -> None:
     """The fake provider is a second implementation: it imports nothing of the service."""
-    provider = Path(__file__).resolve().parent / "provider"
-
-    for file in provider.glob("*.py"):
+    for file in PROVIDER.glob("*.py"):
         assert not {n for n in imports_of(file) if n.startswith("judge_service")}, file.name

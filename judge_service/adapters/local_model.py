@@ -26,6 +26,7 @@ from judge_service.request import MAX_TIMEOUT_S
 log = logging.getLogger("judge_service.local_model")
 JUDGE_ID = "local"
 READ_AHEAD_S = 120.0
+CLOSE_S = 2.0
 WARNINGS_ONLY = 1
 """llama.cpp's log level: 3 prints every request."""
 CONTEXT_TOKENS = 8192
@@ -40,6 +41,7 @@ class LocalModel:
 
     def __init__(self, server: Any, model_file: Path, key: str, family: str | None = None) -> None:
         self._server = server
+        self._reading: httpx.Client | None = None
         self.key = key
         self.model_file = model_file
         self.url = f"{server.listening_address}/v1"
@@ -62,31 +64,45 @@ class LocalModel:
         On a small machine reading them takes most of a verdict's time; the server keeps what it
         has read. A shortcut only: when it fails, the first question takes longer.
         """
+        self._reading = httpx.Client(
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {self.key}"},
+            trust_env=False,
+            timeout=READ_AHEAD_S,
+        )
 
-        def read() -> None:
-            headers = {"Authorization": f"Bearer {self.key}"}
-            with httpx.Client(trust_env=False, timeout=READ_AHEAD_S, headers=headers) as client:
+        def read(client: httpx.Client) -> None:
+            try:
                 for system in systems:
-                    if self._server is None:
-                        return
-                    body = {
-                        "messages": [
-                            {"role": "system", "content": system},
-                            {"role": "user", "content": "-"},
-                        ],
-                        "max_tokens": 1,
-                    }
-                    try:
-                        client.post(f"{self.url}/chat/completions", json=body)
-                    except httpx.HTTPError as error:
-                        log.debug("reading ahead stopped: %s", error)
-                        return
+                    messages = [
+                        {"role": "system", "content": system},
+                        {"role": "user", "content": "-"},
+                    ]
+                    body = {"messages": messages, "max_tokens": 1}
+                    client.post("/chat/completions", json=body)
+            except (httpx.HTTPError, RuntimeError) as error:
+                log.debug("reading ahead stopped: %s", error)
 
-        threading.Thread(target=read, name="local-model-read-ahead", daemon=True).start()
+        threading.Thread(
+            target=read, args=(self._reading,), name="local-model-read-ahead", daemon=True
+        ).start()
 
     def close(self) -> None:
-        """Stop the server and free the model."""
-        self._server = None
+        """Stop the server and free the model; waits for it at most ``CLOSE_S`` seconds.
+
+        The server ends once the request it works on does, which can take long on a slow machine.
+        """
+        if self._reading is not None:
+            self._reading.close()
+        server, self._server = self._server, None
+        if server is None:
+            return
+        # The last reference to the server moves into the thread that waits for its end.
+        holder = [server]
+        del server
+        ending = threading.Thread(target=holder.clear, name="local-model-end", daemon=True)
+        ending.start()
+        ending.join(CLOSE_S)
 
 
 def bundled_weights() -> Path | None:

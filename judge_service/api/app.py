@@ -39,7 +39,7 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
             previous = settings.secret_previous
             peppers = [pepper_of(settings.secret), *([pepper_of(previous)] if previous else [])]
             keys = KeyRing(settings.api_keys_file, *peppers)
-        async with open_service(settings, environ) as service:
+        async with open_service(settings, environ, read_ahead=True) as service:
             for warning in service.warnings():
                 log.warning("%s", warning)
             yield State(service=service, keys=keys)

@@ -22,7 +22,6 @@ from judge_service.api.schemas import (
     RequestBody,
 )
 from judge_service.api.state import CallerDep, ServiceDep
-from judge_service.request import AssessRequest, CompareRequest
 from judge_service.wire import assess_wire, compare_wire
 
 router = APIRouter(prefix="/v1", tags=["judging"])
@@ -53,7 +52,7 @@ def _documented(name: str, example: dict[str, Any]) -> dict[str, Any]:
 async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Judge one candidate; a failed outcome is HTTP 200 with ``status: failed`` and no reward."""
     body = await _read(request, AssessBody, caller)
-    wanted = AssessRequest(candidate=body.candidate.domain(), **_fields(body, request))
+    wanted = body.request(_timeout(body, request))
     outcome = await while_connected(request, service.engine.assess(wanted))
     return FiniteJSONResponse(assess_wire(outcome, body.metadata))
 
@@ -67,8 +66,7 @@ async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Re
 async def compare(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Judge a pair with position swap; nobody wins a pair whose two orders disagree."""
     body = await _read(request, CompareBody, caller)
-    first, second = (candidate.domain() for candidate in body.candidates)
-    wanted = CompareRequest(candidates=(first, second), **_fields(body, request))
+    wanted = body.request(_timeout(body, request))
     outcome = await while_connected(request, service.engine.compare(wanted))
     return FiniteJSONResponse(compare_wire(outcome, body.metadata))
 
@@ -82,19 +80,6 @@ async def _read(request: Request, schema: type[Body], caller: Caller) -> Body:
     if body.audit and not caller.may("admin"):
         raise Problem(403, "forbidden", "audit needs an admin key", field="audit")
     return body
-
-
-def _fields(body: RequestBody, request: Request) -> dict[str, Any]:
-    return {
-        "rubric": body.rubric,
-        "prompt": body.domain_prompt(),
-        "reference": body.reference,
-        "timeout_s": _timeout(body, request),
-        "judges": None if body.judges is None else tuple(body.judges),
-        "panel_size": body.panel_size,
-        "metadata": body.metadata,
-        "audit": body.audit,
-    }
 
 
 def _timeout(body: RequestBody, request: Request) -> float:

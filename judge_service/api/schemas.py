@@ -15,7 +15,12 @@ from pydantic import (
     model_validator,
 )
 
-from judge_service.request import DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S
+from judge_service.request import (
+    DEFAULT_TIMEOUT_S,
+    MAX_TIMEOUT_S,
+    AssessRequest,
+    CompareRequest,
+)
 from judge_service.rubric import ID_PATTERN
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
@@ -204,11 +209,23 @@ class RequestBody(Wire):
     metadata: dict[str, Any] | None = None
     audit: bool = False
 
-    def domain_prompt(self) -> Prompt:
-        """The prompt in the core's form."""
-        if isinstance(self.prompt, str):
-            return self.prompt
-        return tuple(message.domain() for message in self.prompt)
+    def _fields(self, timeout_s: float | None) -> dict[str, Any]:
+        """The common fields in the core's form; ``timeout_s`` replaces the body's own."""
+        prompt: Prompt = (
+            self.prompt
+            if isinstance(self.prompt, str)
+            else tuple(message.domain() for message in self.prompt)
+        )
+        return {
+            "rubric": self.rubric,
+            "prompt": prompt,
+            "reference": self.reference,
+            "timeout_s": self.timeout_s if timeout_s is None else timeout_s,
+            "judges": None if self.judges is None else tuple(self.judges),
+            "panel_size": self.panel_size,
+            "metadata": self.metadata,
+            "audit": self.audit,
+        }
 
 
 ASSESS_EXAMPLE: dict[str, Any] = {
@@ -239,6 +256,10 @@ class AssessBody(RequestBody):
 
     candidate: CandidateBody
 
+    def request(self, timeout_s: float | None = None) -> AssessRequest:
+        """The core's form."""
+        return AssessRequest(candidate=self.candidate.domain(), **self._fields(timeout_s))
+
 
 class CompareBody(RequestBody):
     """``POST /v1/compare``: two candidates, in both orders."""
@@ -246,3 +267,8 @@ class CompareBody(RequestBody):
     model_config = ConfigDict(json_schema_extra={"examples": [COMPARE_EXAMPLE]})
 
     candidates: Annotated[list[CandidateBody], Field(min_length=2, max_length=2)]
+
+    def request(self, timeout_s: float | None = None) -> CompareRequest:
+        """The core's form."""
+        first, second = (candidate.domain() for candidate in self.candidates)
+        return CompareRequest(candidates=(first, second), **self._fields(timeout_s))

@@ -64,23 +64,7 @@ class Asked:
 
     def domain(self) -> AssessRequest | CompareRequest:
         """The core's form."""
-        from judge_service.api.schemas import AssessBody
-
-        body = self.body
-        fields: dict[str, Any] = {
-            "rubric": body.rubric,
-            "prompt": body.domain_prompt(),
-            "reference": body.reference,
-            "timeout_s": body.timeout_s,
-            "judges": None if body.judges is None else tuple(body.judges),
-            "panel_size": body.panel_size,
-            "metadata": body.metadata,
-            "audit": body.audit,
-        }
-        if isinstance(body, AssessBody):
-            return AssessRequest(candidate=body.candidate.domain(), **fields)
-        first, second = (candidate.domain() for candidate in body.candidates)
-        return CompareRequest(candidates=(first, second), **fields)
+        return self.body.request()
 
 
 def asked(kind: Kind, data: dict[str, Any]) -> Asked:
