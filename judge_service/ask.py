@@ -226,8 +226,7 @@ class Asker:
         if not task.done():
             task.cancel()
             task.add_done_callback(_ignore)
-            # What a request costs whose answer nobody waited for is not known.
-            state.ledger.add(Usage(upstream_requests=1, cost_usd=None, unknown_cost_calls=1))
+            state.ledger.add(_unanswered(call.judge))
             if deadline.left() < CLOCK_S:
                 raise DeadlineExceeded(
                     f"the request's time was up while judge {call.judge.id!r} was answering"
@@ -313,6 +312,13 @@ def check_reply(judge: JudgeSpec, reply: ChatReply) -> Served:
     if reply.refusal or finish == "refusal":
         raise Refused(f"the judge refused: {(reply.refusal or '')[:200]}".rstrip(": "))
     return served
+
+
+def _unanswered(judge: JudgeSpec) -> Usage:
+    """A request whose answer nobody waited for: what it costs is known only where nothing costs."""
+    if judge.price is not None and judge.price.free:
+        return Usage(upstream_requests=1)
+    return Usage(upstream_requests=1, cost_usd=None, unknown_cost_calls=1)
 
 
 def _ignore(task: asyncio.Future[ChatReply]) -> None:

@@ -91,10 +91,13 @@ async def compare(
         if settled is not None:
             return _compared(case, fitting, settled, (), short_circuited=True)
     questions = _questions(case, inspections)
-    spares = selection.spares() if case.rubric.judging.fallback == "family" else iter(())
+    fallback = case.rubric.judging.fallback == "family"
+    spare_judges = list(selection.spares()) if fallback else []
+    spares = iter(spare_judges)
+    keep = 1 if spare_judges else 0
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(_pair(case, asker, judge, questions, keep=_keep(case)))
+            group.create_task(_pair(case, asker, judge, questions, keep=keep))
             for judge in selection.panel
         ]
     pairs = [task.result() for task in tasks]
@@ -157,10 +160,6 @@ def _questions(case: Case, inspections: Inspections) -> dict[Order, Question]:
         "AB": compare_question(case.rubric, request.prompt, (first, second), request.reference),
         "BA": compare_question(case.rubric, request.prompt, (second, first), request.reference),
     }
-
-
-def _keep(case: Case) -> int:
-    return 1 if case.rubric.judging.fallback == "family" else 0
 
 
 async def _pair(

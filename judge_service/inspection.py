@@ -82,9 +82,16 @@ def _size(candidate: Candidate) -> int:
 
 def _inspect(candidate: Candidate, rubric: Rubric, request: Request) -> Inspection:
     shown = exhibit(candidate, rubric)
+    given = shown.rule_input(request.prompt, request.reference)
+    if shown.chars >= LONG_TEXT_CHARS:
+        # A text that is over the limit is not worth seconds of checking what else is wrong with it.
+        limits = [r for r in rubric.rules if r.hard and r.rule == "max_chars"]
+        limited = run_rules(limits, given)
+        if not limited.passed:
+            return Inspection(shown=shown, rules=limited, flags=())
     broken: JudgingError | None = None
     try:
-        report = run_rules(rubric.rules, shown.rule_input(request.prompt, request.reference))
+        report = run_rules(rubric.rules, given)
     except RuleNeedsReference as error:
         raise InvalidRequest(f"rubric {rubric.id!r}: {error}", field="reference") from None
     except RuleError as error:

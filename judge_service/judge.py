@@ -45,6 +45,11 @@ class Price(BaseModel):
     input: Annotated[float, Strict(), Field(ge=0.0, allow_inf_nan=False)]
     output: Annotated[float, Strict(), Field(ge=0.0, allow_inf_nan=False)]
 
+    @property
+    def free(self) -> bool:
+        """Whether nothing is ever to pay."""
+        return self.input == 0.0 and self.output == 0.0
+
 
 class JudgeSpec(BaseModel):
     """One ``[[judges]]`` table. Names the endpoint and the key; a request never does."""

@@ -78,10 +78,12 @@ async def poll(
 async def _poll_one(case: Case, asker: Asker, selection: Selection, question: Question) -> Poll:
     judging = case.rubric.judging
     second = judging.fallback == "family" or judging.on_unjudgeable == "zero"
-    spares = selection.spares() if second else iter(())
+    spare_judges = list(selection.spares()) if second else []
+    spares = iter(spare_judges)
+    keep = 1 if spare_judges else 0
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(_ask_or_replace(case, asker, judge, question, spares, second))
+            group.create_task(_ask_or_replace(case, asker, judge, question, spares, keep))
             for judge in selection.panel
         ]
     answers: list[Answer] = []
@@ -99,14 +101,15 @@ async def _ask_or_replace(
     judge: JudgeSpec,
     question: Question,
     spares: Iterator[JudgeSpec],
-    second: bool,
+    keep: int,
 ) -> tuple[Answer | None, list[Miss]]:
-    """One place of the panel: its judge and, where the rubric has one, the try at a spare."""
+    """One place of the panel: its judge and, where the rubric has one, the try at a spare.
+
+    ``keep`` requests are left for the spare.
+    """
     budget = Budget()
     try:
-        answer = await asker.ask(
-            judge, question, case.deadline, case.ledger, budget, keep=int(second)
-        )
+        answer = await asker.ask(judge, question, case.deadline, case.ledger, budget, keep=keep)
     except JudgeServiceError as error:
         miss = Miss(judge=judge, error=as_judging_error(error))
     else:

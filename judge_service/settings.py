@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +22,10 @@ _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "fals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How one service runs. Paths are as given; None means the default of each."""
+    """How one service runs. Paths are as given; None means the default of each.
+
+    What may hold a secret is left out of the representation, so that no log shows it.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -30,11 +33,11 @@ class Settings:
     judges: Path | None = None
     rubrics_dir: Path | None = None
     anchors_dir: Path | None = None
-    redis_url: str | None = None
+    redis_url: str | None = field(default=None, repr=False)
     store: Path | None = None
     api_keys_file: Path | None = None
-    secret: str | None = None
-    secret_previous: str | None = None
+    secret: str | None = field(default=None, repr=False)
+    secret_previous: str | None = field(default=None, repr=False)
     require_family: bool = False
     log_level: LogLevel = "info"
     log_texts: bool = False
@@ -175,7 +178,7 @@ def judge_keys(
     for judge, variable in api_key_envs.items():
         if variable is None:
             continue
-        value = environ.get(variable, "")
+        value = environ.get(variable, "").strip()
         if not value:
             raise ConfigError(f"judge {judge!r}: the variable {variable} (api_key_env) is not set")
         keys[judge] = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -285,3 +286,41 @@ def test_an_attempt_takes_half_of_what_is_left(
 ) -> None:
     """But ten seconds at least, what the judge's spec says instead, and never past the deadline."""
     assert Deadline(left, clock=lambda: 0.0).attempt_s(configured) == attempt
+
+
+def test_a_text_over_the_limit_cannot_force_a_failure(
+    tmp_path: Path, provider: FakeProvider
+) -> None:
+    """A mebibyte that is slow to check ends at the length rule: reward 0, not out of time."""
+    rules = """
+    [[rules]]
+    rule = "opener_only"
+    hard = true
+    [[rules]]
+    rule = "repetition"
+    hard = true
+    [[rules]]
+    rule = "max_chars"
+    limit = 6000
+    hard = true
+    """
+    write_rubric(tmp_path, rules=rules)
+    with judged_by(Judges(provider).add("judge-a"), tmp_path) as service:
+        answer = service.assess("a\u0301 word of many, " * 50_000, timeout_s=2)
+    assert (answer["status"], answer["reward"]) == ("success", 0.0)
+    assert [r["rule"] for r in answer["rules"]["results"] if not r["passed"]] == ["max_chars"]
+    assert provider.requests == []
+
+
+def test_a_timeout_of_a_judge_that_costs_nothing_costs_nothing(
+    tmp_path: Path, provider: FakeProvider
+) -> None:
+    """What an unanswered request costs is unknown only where something is to pay."""
+    provider.behave("judge-a", faults.hang())
+    write_rubric(tmp_path)
+    judges = Judges(provider).add("judge-a", price={"input": 0.0, "output": 0.0})
+    with judged_by(judges, tmp_path) as service:
+        answer = service.assess(timeout_s=0.3)
+    assert answer["error"]["code"] == "deadline_exceeded"
+    assert answer["usage"]["cost_usd"] == 0.0
+    assert answer["usage"]["unknown_cost_calls"] == 0

@@ -206,6 +206,17 @@ def test_without_fallback_nobody_else_is_tried(
     assert asked(provider) == ["ann"]
 
 
+def test_without_a_second_family_all_requests_are_the_first_judges(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Nothing is kept back for a judge that is not there."""
+    behave(provider, ann=faults.status_error(500))
+    answer = service.assess(rubric="fallback", judges=["ann", "abe"])
+    assert answer["error"]["code"] == "upstream_error"
+    assert asked(provider) == ["ann"]
+    assert len(provider.requests) == 3
+
+
 def test_the_second_try_has_no_third(service: RunningService, provider: FakeProvider) -> None:
     """Two families, three requests, then it is a failure with the first judge's error."""
     behave(provider, ann=faults.status_error(500), bea=GARBAGE)

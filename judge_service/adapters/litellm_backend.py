@@ -248,7 +248,7 @@ def _usage(judge: JudgeSpec, usage: Mapping[str, Any], response: Any) -> Usage:
 
 def _cost(judge: JudgeSpec, prompt: int, completion: int, response: Any) -> float | None:
     """USD of one request; None when the price or the tokens are not known."""
-    if judge.price is not None and judge.price.input == 0.0 and judge.price.output == 0.0:
+    if judge.price is not None and judge.price.free:
         return 0.0
     if prompt == 0 and completion == 0:
         return None

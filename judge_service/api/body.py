@@ -16,18 +16,27 @@ MAX_ITEM_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_VALUES = 250_000
 """How many values (of objects and lists) one body may hold: each costs far more than its bytes."""
+RECEIVE_S = 30.0
+"""How long a body may take to arrive, in seconds."""
 LONG_BODY_BYTES = 64 * 1024
 """From here on a body is decoded in a thread, so that it does not hold up the others."""
 
 
 async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
-    """The decoded body. Raises Problem: 415, 413 or 422."""
+    """The decoded body. Raises Problem: 408, 413, 415 or 422."""
     _check_headers(request, limit)
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise _too_large(limit)
+    try:
+        async with asyncio.timeout(RECEIVE_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > limit:
+                    raise _too_large(limit)
+    except TimeoutError:
+        raise Problem(
+            408, "body_too_slow", f"the body was not there within {RECEIVE_S:g} s",
+            headers={"Connection": "close"},
+        ) from None  # fmt: skip
     if len(body) > LONG_BODY_BYTES:
         return await asyncio.to_thread(decode_json, bytes(body))
     return decode_json(bytes(body))

@@ -31,6 +31,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     401: {"model": ProblemAnswer, "description": "No valid key"},
     403: {"model": ProblemAnswer, "description": "The key may not do this"},
     404: {"model": ProblemAnswer, "description": "No such rubric"},
+    408: {"model": ProblemAnswer, "description": "The body took too long to arrive"},
     413: {"model": ProblemAnswer, "description": "The body is too large"},
     415: {"model": ProblemAnswer, "description": "Not application/json"},
     422: {"model": ProblemAnswer, "description": "The request cannot be right"},
