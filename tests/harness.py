@@ -193,9 +193,7 @@ def serve(settings: Settings, environ: Mapping[str, str] | None = None) -> Itera
 
 
 @contextmanager
-def judged_by(
-    judges: Judges, folder: Path, **settings: Any
-) -> Iterator[RunningService]:
+def judged_by(judges: Judges, folder: Path, **settings: Any) -> Iterator[RunningService]:
     """A service over ``folder/rubrics`` (the shipped ones where that is missing)."""
     rubrics = folder / "rubrics"
     own: dict[str, Any] = {}

@@ -98,6 +98,13 @@ def test_a_wrong_setting_is_named(variables: dict[str, str], named: str) -> None
     assert "pass" not in message
 
 
+def test_settings_can_be_logged() -> None:
+    """What may be secret does not stand in the representation of the settings."""
+    shown = repr(Settings(secret="hush-1", secret_previous="hush-2", redis_url="redis://:hush-3@h"))
+
+    assert "hush" not in shown
+
+
 def test_clients_on_the_same_machine_do_not_disturb() -> None:
     """The variables of the clients are known, though the service has no use for them."""
     clients = env(
@@ -199,12 +206,12 @@ def test_a_named_file_wins(empty: Path) -> None:
 
 def test_judges_keys_come_from_the_variables_they_name() -> None:
     """Each judge has its own key; a judge without a variable has none."""
-    keys = judge_keys({"a": "KEY_A", "b": None}, {"KEY_A": "secret"})
+    keys = judge_keys({"a": "KEY_A", "b": None}, {"KEY_A": "secret\n"})
 
     assert keys == {"a": "secret"}
 
 
-@pytest.mark.parametrize("environ", [{}, {"KEY_A": ""}, {"key_a": "secret"}])
+@pytest.mark.parametrize("environ", [{}, {"KEY_A": ""}, {"KEY_A": " "}, {"key_a": "secret"}])
 def test_a_missing_key_is_named_with_its_judge(environ: dict[str, str]) -> None:
     """A judge whose key is not there is told at start, with the variable."""
     with pytest.raises(ConfigError, match=r"judge 'a': the variable KEY_A \(api_key_env\)"):

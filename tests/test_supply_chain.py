@@ -1,0 +1,199 @@
+"""What is installed and what the code may do: floors, hashes, and no dangerous calls."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sysconfig
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "judge_service"
+LOCKS = ("requirements.lock", "requirements-dev.lock", "local-model.lock")
+FLOORS = {
+    "starlette": "1.0.1",
+    "fastapi": "0.136.3",
+    "uvicorn": "0.33",
+    "h11": "0.16",
+    "redis": "5.0.1",
+    "pydantic": "2.11",
+    "litellm": "1.84.0",
+    "pyyaml": "6.0.3",
+    "orjson": "3.11.6",
+}
+"""Older releases have a known hole."""
+NEVER = {("litellm", "1.82.7"), ("litellm", "1.82.8")}
+ABSENT = {"python-multipart"}
+NOT_THERE = {"orjson"}
+"""Nothing needs it today; where it comes in, its floor counts."""
+
+
+def pins(lock: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Name, version and hashes of every requirement of a lock file."""
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    for entry in re.sub(r"\\\n\s*", " ", text).splitlines():
+        if not entry.strip() or entry.lstrip().startswith("#"):
+            continue
+        words = entry.split(";")[0].split()
+        name, _, version = words[0].partition("==")
+        yield name.lower(), version, re.findall(r"--hash=(\S+)", entry)
+
+
+@pytest.mark.parametrize("name", sorted(FLOORS.keys() - NOT_THERE))
+def test_installed_versions_are_not_below_their_floors(name: str) -> None:
+    """What runs here has none of the known holes."""
+    assert Version(metadata.version(name)) >= Version(FLOORS[name])
+    assert (name, metadata.version(name)) not in NEVER
+
+
+@pytest.mark.parametrize("name", sorted(ABSENT))
+def test_what_must_not_be_installed(name: str) -> None:
+    """No route takes forms, so their parser, with its history, is not there."""
+    with pytest.raises(metadata.PackageNotFoundError):
+        metadata.version(name)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locked_versions_are_pinned_by_hash(lock: str) -> None:
+    """Every requirement has one version and the hashes of its files."""
+    entries = list(pins(lock))
+
+    assert entries
+    for name, version, hashes in entries:
+        assert re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name), name
+        assert Version(version), name
+        assert hashes, name
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), name
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locked_versions_are_not_below_their_floors(lock: str) -> None:
+    """What gets installed from a lock file has none of the known holes."""
+    for name, version, _ in pins(lock):
+        assert Version(version) >= Version(FLOORS.get(name, "0")), name
+        assert (name, version) not in NEVER
+        assert name not in ABSENT
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_lock_files_name_no_host(lock: str) -> None:
+    """Where packages come from is the installer's affair: no index, no address, no path."""
+    text = (ROOT / lock).read_text(encoding="utf-8")
+
+    assert not re.search(r"https?:|git\+|file:|--(?:extra-)?index-url|--find-links| @ ", text)
+    assert not re.search(r"(?m)^\s*(?:-e|-r|\.|/)", text)
+
+
+def test_both_lock_files_agree() -> None:
+    """Tests run on the versions that are shipped."""
+    runtime = {name: version for name, version, _ in pins("requirements.lock")}
+    dev = {name: version for name, version, _ in pins("requirements-dev.lock")}
+
+    assert runtime.items() <= dev.items()
+
+
+def test_the_lock_files_satisfy_the_project() -> None:
+    """Every dependency of the project is locked, within its range."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = {name: version for name, version, _ in pins("requirements.lock")}
+
+    for wanted in map(Requirement, project["dependencies"]):
+        assert wanted.specifier, wanted.name
+        assert wanted.specifier.contains(locked[wanted.name.lower()]), wanted.name
+
+
+@pytest.mark.parametrize("name", ["fastapi", "uvicorn", "litellm", "pydantic", "redis"])
+def test_the_project_asks_for_the_floors_itself(name: str) -> None:
+    """Whoever installs without the lock file gets no version with a known hole either."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (wanted,) = [r for r in map(Requirement, project["dependencies"]) if r.name == name]
+
+    lowest = [Version(s.version) for s in wanted.specifier if s.operator == ">="]
+    assert lowest
+    assert min(lowest) >= Version(FLOORS[name])
+
+
+def test_nothing_runs_at_every_start_of_python() -> None:
+    """A ``.pth`` file runs code in every interpreter: only known ones are there."""
+    allowed = re.compile(
+        r"distutils-precedence\.pth|_?judge_service\.pth|__editable__\..*judge_service.*\.pth"
+        r"|_virtualenv\.pth"
+    )
+    folders = {Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")}
+
+    found = [file.name for folder in folders for file in folder.glob("*.pth")]
+
+    assert [name for name in found if not allowed.fullmatch(name)] == []
+
+
+def sources() -> list[Path]:
+    """Every module of the package."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "execfile", "input", "breakpoint"}
+FORBIDDEN_IMPORTS = {
+    "pickle", "cPickle", "dill", "joblib", "marshal", "shelve", "yaml", "jinja2", "subprocess",
+    "pty", "ctypes", "telnetlib", "ftplib", "xml", "tempfile.mktemp",
+}  # fmt: skip
+FORBIDDEN_ATTRIBUTES = {
+    ("os", "system"), ("os", "popen"), ("os", "execv"), ("os", "spawnv"), ("os", "fork"),
+    ("yaml", "load"), ("pickle", "loads"), ("numpy", "load"), ("np", "load"), ("shutil", "rmtree"),
+    ("random", "random"), ("random", "choice"), ("tempfile", "mktemp"),
+}  # fmt: skip
+
+
+def findings(file: Path) -> Iterator[str]:
+    """Calls and imports in a module that have no place in the service."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            yield from (n for n in names if n.split(".")[0] in FORBIDDEN_IMPORTS)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            if node.module.split(".")[0] in FORBIDDEN_IMPORTS:
+                yield node.module
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in FORBIDDEN_CALLS:
+                yield f"{node.func.id}()"
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and (node.value.id, node.attr) in FORBIDDEN_ATTRIBUTES
+        ):
+            yield f"{node.value.id}.{node.attr}"
+
+
+@pytest.mark.parametrize("file", sources(), ids=lambda f: str(f.relative_to(PACKAGE)))
+def test_no_dangerous_calls(file: Path) -> None:
+    """Nothing evaluates text, loads code from data, or starts a process."""
+    assert list(findings(file)) == []
+
+
+def test_the_check_itself_sees(tmp_path: Path) -> None:
+    """The check finds what it is for, however it is written."""
+    file = tmp_path / "bad.py"
+    file.write_text(
+        "import os, pickle as p\nfrom yaml import load\nimport jinja2.sandbox\n"
+        "def f(): return eval('1'), os.system('x')\n",
+        encoding="utf-8",
+    )
+
+    assert sorted(findings(file)) == ["eval()", "jinja2.sandbox", "os.system", "pickle", "yaml"]
+
+
+def test_modules_are_imported_by_name_in_known_places_only() -> None:
+    """Code named by configuration is imported in one place, which asks the operator's list."""
+    importers = {
+        str(file.relative_to(PACKAGE))
+        for file in sources()
+        if re.search(r"\bimport_module\(|\bspec_from_file_location\(", file.read_text("utf-8"))
+    }
+
+    assert importers <= {"__init__.py", "rules/custom.py"}
