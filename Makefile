@@ -6,10 +6,10 @@ PYTHON ?= python3
 READY := $(VENV)/.ready
 # Nothing younger than this gets into the lock files: a release needs time to be found bad.
 COOLDOWN := 2026-11-15
-COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --exclude-newer $(COOLDOWN) --quiet
 
-.PHONY: help install serve test check lint typecheck format rubrics matrix attacks recordings lock clean
+.PHONY: help install serve test check lint typecheck format rubrics matrix attacks trial recordings lock clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -19,7 +19,7 @@ install: $(READY) ## Install everything into .venv, from the lock files and thei
 $(READY): requirements-dev.lock local-model.lock pyproject.toml
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash tools/make-venv.sh
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
-		-r requirements-dev.lock -r local-model.lock
+		--only-binary :all: -r requirements-dev.lock -r local-model.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
@@ -51,12 +51,16 @@ matrix: $(READY) ## Print how 32 upstream behaviours are answered, beside the pe
 attacks: $(READY) ## Run the attack table against the service and print who won
 	$(BIN)/python -m benchmarks.attacks
 
+trial: $(READY) ## Print what the controls say of the embedded judge (minutes)
+	$(BIN)/python -m benchmarks.trial_judge
+
 recordings: $(READY) ## Replay recorded judgements (folder in JUDGE_RECORDINGS)
 	$(BIN)/python -m benchmarks.recordings
 
 lock: ## Resolve the lock files anew (in an installed environment)
-	$(COMPILE) --extra local -o requirements.lock
-	$(COMPILE) --all-extras -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) pyproject.toml --extra local -o requirements.lock
+	$(COMPILE) pyproject.toml --all-extras -c requirements.lock -o requirements-dev.lock
+	echo hatchling | $(COMPILE) - -c requirements-dev.lock -o build.lock
 
 clean: ## Remove what was installed and built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -33,7 +33,9 @@ Count = Annotated[StrictInt, Field(ge=1)]
 
 RESERVED_EXTRA = frozenset(
     {"model", "messages", "api_base", "base_url", "api_key", "stream", "n", "timeout",
-     "max_retries", "num_retries", "fallbacks", "mock_response"}
+     "max_retries", "num_retries", "fallbacks", "mock_response", "model_list",
+     "custom_llm_provider", "temperature", "max_tokens", "max_completion_tokens",
+     "reasoning_effort", "response_format"}
 )  # fmt: skip
 
 

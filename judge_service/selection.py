@@ -39,16 +39,21 @@ def known_families(
     """
     families: frozenset[str] = frozenset()
     unknown: list[str] = []
+    fields: list[str] = []
     for number, shown in enumerate(exhibits):
         own = shown.families()
         families |= own
         if not own:
-            unknown.append(_name(shown, number, len(exhibits)))
+            where = "candidate" if len(exhibits) == 1 else f"candidates[{number}]"
+            fields.append(f"{where}.family")
+            unknown.append(
+                f"{where} ({shown.candidate.id[:64]!r})" if shown.candidate.id else where
+            )
     if unknown and require:
         raise InvalidRequest(
             f"the family of {', '.join(unknown)} is not known and this service requires it: "
             "give family, or a policy_model whose family is known",
-            field=unknown[0],
+            field=fields[0],
         )
     if not unknown:
         return families, []
@@ -93,9 +98,3 @@ def _named(ids: tuple[str, ...], bench: Bench) -> tuple[JudgeSpec, ...]:
                 field="judges",
             )
     return tuple(bench[judge_id] for judge_id in dict.fromkeys(ids))
-
-
-def _name(shown: Exhibit, number: int, of: int) -> str:
-    if shown.candidate.id:
-        return f"candidate {shown.candidate.id[:64]!r}"
-    return "candidate" if of == 1 else f"candidates[{number}]"

@@ -16,7 +16,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "judge_service"
-LOCKS = ("requirements.lock", "requirements-dev.lock", "local-model.lock")
+LOCKS = ("requirements.lock", "requirements-dev.lock", "build.lock", "local-model.lock")
 FLOORS = {
     "starlette": "1.0.1",
     "fastapi": "0.136.3",

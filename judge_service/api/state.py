@@ -17,13 +17,13 @@ class State(TypedDict):
     keys: KeyRing | None
 
 
-def service_of(request: Request) -> Service:
+async def service_of(request: Request) -> Service:
     """The running service."""
     service: Service = request.state.service
     return service
 
 
-def caller_of(request: Request) -> Caller:
+async def caller_of(request: Request) -> Caller:
     """The authenticated caller. Raises Problem 401 or 403."""
     return authenticate(request, request.state.keys)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -18,6 +20,7 @@ from judge_service.family import families_of
 from judge_service.rubric import Rubric
 from judge_service.service import FIRST_ASSESS, FIRST_COMPARE
 
+PROGRAM = "judge-service"
 _POLICY_MODELS = ("qwen3-4b", "llama-3.1-8b-instruct", "mistral-7b-instruct", "gpt-4o-mini")
 _ANY_HOST = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - how to reach it
 
@@ -83,13 +86,20 @@ def suggestions(prepared: Prepared, url: str) -> list[tuple[str, str]]:
         found.append(("Try", _curl(prepared, f"{url}/v1/compare", body)))
     if pair is not None:
         first, second = (candidate["text"] for candidate in COMPARE_EXAMPLE["candidates"])
-        words = ["judge-service", "compare", pair.id, "--url", url]
+        words = [_program(), "compare", pair.id, "--url", url]
         words += ["--prompt", COMPARE_EXAMPLE["prompt"], "--first", first, "--second", second]
         words += ["--reference", _REFERENCE] if pair.judging.reference == "required" else []
         words += ["--timeout", f"{TRIAL_TIMEOUT_S:g}"] if prepared.trial else []
         found.append(("Both orders of a pair, as a table", shlex.join(words)))
     found.append(("All requests, to try in the browser", f"{url}/docs"))
     return found
+
+
+def _program() -> str:
+    """How this program is called here: by its name, or by its path where it is not on the path."""
+    if shutil.which(PROGRAM) is None and Path(sys.argv[0]).name == PROGRAM:
+        return sys.argv[0]
+    return PROGRAM
 
 
 _REFERENCE = "Light for six hours a day, water when the soil is dry, and regular pinching."
