@@ -71,7 +71,7 @@ async def open_service(
     if bench is not None:
         keys = judge_keys({j.id: j.api_key_env for j in bench.values()}, environ)
     backend = LiteLLMBackend(keys)
-    warming = asyncio.ensure_future(backend.warm())
+    warming: asyncio.Future[None] | None = None
     local: LocalModel | None = None
     try:
         if bench is None:
@@ -80,8 +80,10 @@ async def open_service(
             )
             backend.add_key(local.spec.id, local.key)
             bench = Bench((local.spec,), trial=frozenset({local.spec.id}))
-        await warming
-        await backend.check(bench.values())
+            # The seconds of LiteLLM's import are better spent while the user reads what to try.
+            warming = asyncio.ensure_future(backend.warm())
+        else:
+            await backend.check(bench.values())
         engine = Engine(
             library=library,
             bench=bench,
@@ -92,7 +94,8 @@ async def open_service(
             local.read_ahead(_first_questions(library))
         yield Service(settings=settings, engine=engine, local_model=local)
     finally:
-        await asyncio.gather(warming, return_exceptions=True)
+        if warming is not None:
+            await asyncio.gather(warming, return_exceptions=True)
         await backend.aclose()
         if local is not None:
             local.close()
