@@ -98,7 +98,8 @@ class Capability:
 _REFUSAL = re.compile(
     r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not allowed|not permitted|"
     r"invalid|extra (?:fields|inputs)|deprecated|unavailable|only the default|must be|should be|"
-    r"not available|not enabled|failed to parse",
+    r"not available|not enabled|failed to parse|may only|cannot|not accept|not one of|"
+    r"(?:un|not )implemented",
     re.IGNORECASE,
 )
 
@@ -120,7 +121,9 @@ def refused_parameters(
         return frozenset()
     found = {name for name in can_drop if re.search(rf"\b{name}\b", message)}
     if "response_format" in can_drop and re.search(
-        r"json[_ ]?(?:schema|object|mode)|structured output|guided|grammar", message, re.IGNORECASE
+        r"json[_ ]?(?:schema|object|mode)|response[_ ]schema|structured output|guided|grammar",
+        message,
+        re.IGNORECASE,
     ):
         found.add("response_format")
     if "max_completion_tokens" in message and "max_tokens" in found:

@@ -273,8 +273,18 @@ def _parts(body: dict[str, Any]) -> None:
     ]
 
 
+def _tool_call(body: dict[str, Any]) -> None:
+    """The reply as the arguments of a tool call, as some providers are made to give JSON."""
+    message = body["choices"][0]["message"]
+    function = {"name": "json_tool_call", "arguments": message["content"]}
+    calls = [{"id": "call_1", "type": "function", "function": function}]
+    message.update(content=None, tool_calls=calls)
+    body["choices"][0]["finish_reason"] = "tool_calls"
+
+
 HARMLESS: dict[str, Callable[[dict[str, Any]], object]] = {
     "content in parts": _parts,
+    "verdict in a tool call": _tool_call,
     "no usage": lambda body: body.pop("usage"),
     "usage is a word": lambda body: body.update(usage="none"),
     "counts are huge": lambda body: body["usage"].update(prompt_tokens=10**400),

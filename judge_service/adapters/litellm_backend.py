@@ -38,6 +38,8 @@ def load_litellm() -> Any:
     with _lock:
         # Otherwise the import fetches a price list over the network.
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        # Nor anything else that no operator asked for.
+        os.environ.setdefault("LITELLM_OFFLINE_MODE", "true")
         import litellm
 
         if getattr(litellm, "_judge_service_ready", False):
@@ -214,8 +216,8 @@ def _from_protocol(raw: dict[str, Any], judge: JudgeSpec, response: Any) -> Chat
     usage: dict[str, Any] = told if isinstance(told, dict) else {}
     model = raw.get("model")
     return ChatReply(
-        content=_content(message.get("content"), judge),
-        refusal=message.get("refusal") if isinstance(message.get("refusal"), str) else None,
+        content=_content(message.get("content"), judge) or _tool_text(message),
+        refusal=_refusal(message),
         finish_reason=finish,
         model=model if isinstance(model, str) and model else None,
         usage=_usage(judge, usage, response),
@@ -231,6 +233,26 @@ def _content(value: Any, judge: JudgeSpec) -> str | None:
         texts = [part.get("text") for part in value if isinstance(part, dict)]
         return "".join(text for text in texts if isinstance(text, str))
     raise UpstreamProtocolError(f"judge {judge.id!r}: a content that is no text")
+
+
+def _tool_text(message: Mapping[str, Any]) -> str | None:
+    """The arguments of a single tool call: for some providers LiteLLM asks for JSON that way."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list) or len(calls) != 1 or not isinstance(calls[0], dict):
+        return None
+    function = calls[0].get("function")
+    text = function.get("arguments") if isinstance(function, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def _refusal(message: Mapping[str, Any]) -> str | None:
+    """A refusal has a field of its own or, where content comes in parts, a part of its own."""
+    content = message.get("content")
+    parts = (
+        [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    )
+    told = [message.get("refusal"), *(part.get("refusal") for part in parts)]
+    return next((text for text in told if isinstance(text, str) and text), None)
 
 
 def _usage(judge: JudgeSpec, usage: Mapping[str, Any], response: Any) -> Usage:

@@ -72,12 +72,14 @@ BY_CLASS: dict[str, tuple[type[JudgingError], bool]] = {
 """LiteLLM's exception classes by name: the error each becomes, and whether it is permanent."""
 
 _QUOTA = re.compile(
-    r"insufficient[_ ](?:quota|balance|credit|funds)|exceeded your current quota|"
-    r"billing[_ ](?:hard[_ ]limit|not[_ ]active)|credit balance is too low|out of credits",
+    r"insufficient[_ ](?:quota|balance|credit|funds)|exceeded[_ ](?:your[_ ])?current[_ ]quota|"
+    r"billing[_ ](?:hard[_ ]limit|not[_ ]active)|credit balance is too low|out of credits|"
+    r"all available credits|spending limit|arrearage",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(
-    r"context[_ ](?:length|window|size|limit)|maximum (?:context|prompt)|prompt is too long|"
+    r"context[_ ](?:length|window|size|limit)|prompt is too long|must have less than \d+ tokens|"
+    r"maximum (?:context|prompt|model length|allowed length)|"
     r"too many tokens|input (?:is )?too long|exceeds? the (?:available )?context|exceed_context|"
     r"maximum number of tokens|range of input length|too large for model with",
     re.IGNORECASE,
@@ -88,7 +90,10 @@ _FILTER = re.compile(
     re.IGNORECASE,
 )
 _OVERDRAWN_STATUS = 402
-_MAX_MESSAGE = 200
+_MAX_MESSAGE = 2_000
+_SHOWN = 200
+_REFUSING = frozenset({400, 404, 422, 500, 501})
+"""The statuses under which providers refuse a parameter; a 5xx of this kind fails every time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,11 @@ class Complaint:
     def words(self) -> str:
         """Code and message in one, for the patterns."""
         return f"{self.code} {self.message}"
+
+    @property
+    def shown(self) -> str:
+        """As much of the message as an outcome tells."""
+        return self.message[:_SHOWN]
 
 
 def translate(
@@ -133,8 +143,8 @@ def translate(
 def _by_status(
     status: int, exchange: Exchange, complaint: Complaint, judge: str, sent: frozenset[str]
 ) -> JudgeServiceError:
-    told = f"judge {judge!r}: HTTP {status}: {complaint.message}".rstrip(": ")
-    if status == _OVERDRAWN_STATUS or (status in (403, 429) and _QUOTA.search(complaint.words)):
+    told = f"judge {judge!r}: HTTP {status}: {complaint.shown}".rstrip(": ")
+    if status == _OVERDRAWN_STATUS or (status < 500 and _QUOTA.search(complaint.words)):
         return QuotaExhausted(told)
     if status in (401, 403):
         return UpstreamAuthError(
@@ -144,7 +154,7 @@ def _by_status(
         return ContextTooLong(told)
     if status in (400, 422) and _FILTER.search(complaint.words):
         return ContentFiltered(told)
-    if status in (400, 404, 422):
+    if status in _REFUSING:
         refused = refused_parameters(complaint.message, sent, complaint.param)
         if refused:
             return ParameterRefused(complaint.message, parameters=refused)
@@ -159,7 +169,7 @@ def _by_class(
     error: Exception, complaint: Complaint, judge: str, sent: frozenset[str]
 ) -> JudgeServiceError:
     name = next((c.__name__ for c in type(error).__mro__ if c.__name__ in BY_CLASS), None)
-    told = f"judge {judge!r}: {complaint.message}".rstrip(": ")
+    told = f"judge {judge!r}: {complaint.shown}".rstrip(": ")
     if name is None:
         return UpstreamError(told)
     if name == "UnsupportedParamsError":
@@ -199,7 +209,7 @@ def _complaint(error: Exception, exchange: Exchange, secret: str | None) -> Comp
     return Complaint(message[:_MAX_MESSAGE], found.code, found.param)
 
 
-def _from_body(body: bytes) -> Complaint | None:
+def _from_body(body: bytes, *, nested: bool = False) -> Complaint | None:
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -212,6 +222,13 @@ def _from_body(body: bytes) -> Complaint | None:
     if not isinstance(inner, dict):
         return None
     message = _text(inner.get("message") or inner.get("detail") or data.get("message"))
+    metadata = inner.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("raw"):
+        # A gateway's own words say little; what the provider behind it said stands in here.
+        raw = _text(metadata["raw"])
+        return (None if nested else _from_body(raw.encode(), nested=True)) or Complaint(
+            f"{message}: {raw}"
+        )
     code = f"{_text(inner.get('code'))} {_text(inner.get('type'))}".strip()
     param = inner.get("param")
     return Complaint(message, code, param if isinstance(param, str) else None)

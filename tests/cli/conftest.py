@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,6 +45,15 @@ class Ran:
 
 
 Cli = Callable[..., Ran]
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    """``serve`` configures logging for its process; here it lets go of it again."""
+    root, own = logging.getLogger(), logging.getLogger("judge_service")
+    before = (root.handlers[:], root.level, own.level)
+    yield
+    root.handlers[:], root.level, own.level = before
 
 
 @pytest.fixture
