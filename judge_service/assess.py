@@ -65,7 +65,13 @@ async def _conclude(
     ]
     if not failures:
         return _success(case, inspection, results, verdicts)
-    unfit = await check_after(asker, inspection.shown.shown_text, failures[0][0])
+    first = failures[0][0]
+    unfit = await check_after(
+        asker,
+        inspection.shown.shown_text,
+        first.question,
+        ((miss.judge, miss.error) for miss in first.misses),
+    )
     if unfit is not None and not case.request.audit:
         return _short_circuit(case, inspection.failed(unfit))
     if judging.on_unjudgeable == "zero" and await _is_unjudgeable(

@@ -15,7 +15,7 @@ from judge_service.errors import (
     NoEligibleJudge,
     QuorumNotMet,
 )
-from judge_service.fit import check_before
+from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
 from judge_service.inspection import Inspection
@@ -123,6 +123,11 @@ async def _conclude(
     error = _error(case, judged, len(answered), asked)
     if error is not None:
         _remember(case, inspections, judged, None, history)
+        if not case.request.audit:
+            fitting = await _fitting_after(asker, inspections, judged, questions["AB"])
+            settled = _without_judge(fitting)
+            if settled is not None:
+                return _compared(case, fitting, settled, judged, short_circuited=True)
         return _failed(case, inspections, error, judged)
     outcome = panel_outcome(answered, asked)
     if outcome == "inconsistent" and case.rubric.judging.on_inconsistent == "escalate":
@@ -149,6 +154,24 @@ async def _fitting(asker: Asker, selection: Selection, inspections: Inspections)
     checked = []
     for one in inspections:
         unfit = await check_before(asker, selection, one.shown.shown_text)
+        checked.append(one if unfit is None else one.failed(unfit))
+    return checked[0], checked[1]
+
+
+async def _fitting_after(
+    asker: Asker, inspections: Inspections, judged: Sequence[JudgedPair], question: Question
+) -> Inspections:
+    """The same, when a judge has found the pair too long and all but one candidate surely fits."""
+    refusals = [
+        (pair.judge, answer)
+        for pair in judged
+        for answer in (pair.ab, pair.ba)
+        if isinstance(answer, JudgingError)
+    ]
+    checked = []
+    for number, one in enumerate(inspections, start=1):
+        text, slot = one.shown.shown_text, f"candidate_{number}"
+        unfit = await check_after(asker, text, question, refusals, slot=slot)
         checked.append(one if unfit is None else one.failed(unfit))
     return checked[0], checked[1]
 

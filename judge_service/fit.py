@@ -8,15 +8,19 @@ that the request is too long, the upper bound tells whose length it was.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from judge_service.ask import Asker
 from judge_service.data_block import render_messages
-from judge_service.errors import ContextTooLong
-from judge_service.panel import Poll
+from judge_service.envelope import Question
+from judge_service.errors import ContextTooLong, JudgingError
+from judge_service.judge import JudgeSpec
 from judge_service.rules import RuleResult
 from judge_service.selection import Selection
 
 MIN_CHARS_TO_CHECK = 4_000
+SMALLEST_WINDOW = 4_096
+"""What any judge takes, in tokens, where neither the spec nor a provider says more."""
 _CHARS_PER_TOKEN_AT_MOST = 8
 # "198393 + 20000 > 200000", "9001 tokens > 8192 maximum", "model with 32768 maximum context", and
 # the usual "maximum context length is 8192 tokens".
@@ -58,15 +62,16 @@ def too_long_after(window: int, candidate: str, rest: str) -> bool:
     )
 
 
-def does_not_fit(window: int, judge: str) -> RuleResult:
-    """The failed rule."""
+def does_not_fit(window: int | None, judge: str) -> RuleResult:
+    """The failed rule; ``window`` is None where nobody says how much the judge takes."""
+    limit = "what" if window is None else f"the {window:,} tokens"
     return RuleResult(
         rule="fits_judge",
         hard=True,
         weight=0.0,
         passed=False,
         score=0.0,
-        detail=f"the candidate alone is longer than the {window:,} tokens judge {judge!r} takes",
+        detail=f"the candidate alone is longer than {limit} judge {judge!r} takes",
     )
 
 
@@ -81,22 +86,29 @@ async def check_before(asker: Asker, selection: Selection, candidate: str) -> Ru
     return None
 
 
-async def check_after(asker: Asker, candidate: str, poll: Poll) -> RuleResult | None:
-    """The failed rule when a judge found the request too long and it was the candidate's length.
+async def check_after(
+    asker: Asker,
+    candidate: str,
+    question: Question,
+    refusals: Iterable[tuple[JudgeSpec, JudgingError]],
+    *,
+    slot: str = "candidate",
+) -> RuleResult | None:
+    """The failed rule when a judge found the request too long and it was the length of ``slot``.
 
     Most providers name their window in the refusal; it is remembered for the next request.
     """
-    rest = poll.question.system + "".join(
+    rest = question.system + "".join(
         value if isinstance(value, str) else render_messages(value)
-        for slot, value in poll.question.slots
-        if slot != "candidate"
+        for name, value in question.slots
+        if name != slot
     )
-    for miss in poll.misses:
-        if not isinstance(miss.error, ContextTooLong):
+    for judge, error in refusals:
+        if not isinstance(error, ContextTooLong):
             continue
-        capability = asker.capability(miss.judge)
-        capability.window = window_in(str(miss.error)) or capability.window
-        window = capability.window or await asker.backend.context_window(miss.judge)
-        if window is not None and too_long_after(window, candidate, rest):
-            return does_not_fit(window, miss.judge.id)
+        capability = asker.capability(judge)
+        capability.window = window_in(str(error)) or capability.window
+        window = capability.window or await asker.backend.context_window(judge)
+        if too_long_after(window or SMALLEST_WINDOW, candidate, rest):
+            return does_not_fit(window, judge.id)
     return None

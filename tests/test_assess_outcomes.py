@@ -254,8 +254,9 @@ def test_a_candidate_that_surely_does_not_fit_is_zero_before_any_call(
         ("main", faults.context_too_long("vllm")),
         ("window", faults.context_too_long("anthropic")),
         ("unsaid", faults.context_too_long("anthropic")),
+        ("unsaid", faults.always(error(400, "Input is too long for requested model."))),
     ],
-    ids=["openai", "vllm", "window from the spec", "window after the number"],
+    ids=["openai", "vllm", "window from the spec", "window after the number", "no window named"],
 )
 def test_a_candidate_that_the_provider_finds_too_long_is_zero(
     judge: str, script: Behaviour, service: RunningService, provider: FakeProvider

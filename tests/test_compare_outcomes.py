@@ -292,6 +292,26 @@ def test_a_candidate_that_does_not_fit_the_judge_loses(
     assert provider.requests == []
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "outcome"),
+    [
+        (BAD_TEXT, "many words " * 2000, "first"),
+        ("many words " * 2000, BAD_TEXT, "second"),
+        ("many words " * 2000, "other words " * 2000, None),
+    ],
+    ids=["the second", "the first", "both"],
+)
+def test_a_candidate_that_the_provider_finds_too_long_loses(
+    first: str, second: str, outcome: str | None, service: RunningService, provider: FakeProvider
+) -> None:
+    """All but that candidate surely fits; where neither can be blamed alone, there is no verdict."""
+    provider.behave("main", faults.context_too_long())
+    answer = compare(service, first, second, judges=["main"])
+    assert answer["outcome"] == outcome
+    assert (answer["error"] or {}).get("code") == (None if outcome else "context_too_long")
+    assert len(provider.requests) == answer["usage"]["upstream_requests"] == 2
+
+
 def test_a_judge_of_either_ones_family_is_not_asked(
     service: RunningService, provider: FakeProvider
 ) -> None:

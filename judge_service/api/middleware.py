@@ -29,7 +29,14 @@ class RequestContext:
             return
         request_id = _request_id(scope)
         status = 0
+        logged = False
         started = time.monotonic()
+
+        def log_once() -> None:
+            nonlocal logged
+            if not logged:
+                logged = True
+                _log(scope, status, (time.monotonic() - started) * 1000, request_id)
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
@@ -39,6 +46,9 @@ class RequestContext:
                     *message["headers"],
                     (b"x-request-id", request_id.encode("ascii")),
                 ]
+            elif not message.get("more_body", False):
+                # Before the caller has the answer, so that lines stand in the order of answers.
+                log_once()
             await send(message)
 
         try:
@@ -49,16 +59,20 @@ class RequestContext:
                 problem = Problem(500, "internal", f"an internal error; request {request_id}")
                 await FiniteJSONResponse(problem.body(), 500)(scope, receive, send_with_id)
         finally:
-            # The path without its query, which may carry a token, and in escaped form: it may
-            # hold line breaks and terminal controls.
-            log.info(
-                "%s %s %s %.0f ms %s",
-                scope["method"],
-                scope["path"].encode("unicode_escape").decode()[:200],
-                status or "hung up",
-                (time.monotonic() - started) * 1000,
-                request_id,
-            )
+            log_once()
+
+
+def _log(scope: Scope, status: int, milliseconds: float, request_id: str) -> None:
+    # The path without its query, which may carry a token, and in escaped form: it may hold line
+    # breaks and terminal controls.
+    log.info(
+        "%s %s %s %.0f ms %s",
+        scope["method"],
+        scope["path"].encode("unicode_escape").decode()[:200],
+        status or "hung up",
+        milliseconds,
+        request_id,
+    )
 
 
 def _request_id(scope: Scope) -> str:
