@@ -21,7 +21,6 @@ from judge_service.capability import Capability
 from judge_service.deadline import Deadline
 from judge_service.envelope import Question, render_user
 from judge_service.errors import (
-    ContentFiltered,
     DeadlineExceeded,
     EmptyReply,
     InternalError,
@@ -30,17 +29,16 @@ from judge_service.errors import (
     JudgingError,
     OffScale,
     ParameterRefused,
-    Refused,
     TransportError,
     TruncatedReply,
     Unparsable,
     UnusableReply,
     UpstreamError,
-    WrongModel,
 )
 from judge_service.judge import JudgeSpec
 from judge_service.reply import Reading, Tokens, Unreadable, read_reply, redact
-from judge_service.served_model import Served, check_served
+from judge_service.reply_check import check_reply
+from judge_service.served_model import Served
 from judge_service.usage import Ledger, Usage
 
 MAX_REQUESTS = 3
@@ -51,15 +49,6 @@ BACKOFF_CAP_S = 2.0
 LONG_QUESTION_CHARS = 20_000
 CLOCK_S = 0.001
 """Less than this is no time."""
-
-# Providers' words for how a reply ended, in lower case; all others are ordinary ends.
-_CUT_OFF = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
-)
-_FILTERED = frozenset(
-    {"content_filter", "content_filtered", "safety", "sensitive", "recitation", "blocklist",
-     "prohibited_content", "spii", "guardrail_intervened"}
-)  # fmt: skip
 
 _UNREADABLE: dict[str, type[UnusableReply]] = {
     kind.code: kind for kind in (EmptyReply, Unparsable, OffScale)
@@ -282,36 +271,6 @@ async def _rendered(question: Question, tokens: Tokens, nonce: str, deadline: De
     return await deadline.in_thread(
         lambda: render_user(question, tokens, nonce), "the question was being written"
     )
-
-
-def check_reply(judge: JudgeSpec, reply: ChatReply) -> Served:
-    """Look at everything but the text: who answered, and how it ended.
-
-    The reason of finishing comes first: nothing of a reply that was cut off is ever read.
-    Raises WrongModel, TruncatedReply, ContentFiltered, UpstreamError or Refused.
-    """
-    served = check_served(
-        requested=judge.model,
-        served=reply.model,
-        families=judge.families,
-        served_models=judge.served_models,
-    )
-    if served is Served.WRONG:
-        raise WrongModel(f"judge {judge.id!r} asked for {judge.model!r}, {reply.model!r} answered")
-    finish = (reply.finish_reason or "stop").lower()
-    if finish in _CUT_OFF:
-        spent = f", {reply.reasoning_tokens} of them on reasoning" if reply.reasoning_tokens else ""
-        raise TruncatedReply(
-            f"the reply was cut off after {reply.usage.completion_tokens} tokens{spent}; "
-            "a larger max_output_tokens gives the judge room"
-        )
-    if finish in _FILTERED:
-        raise ContentFiltered("the provider's content filter stopped the reply")
-    if finish == "error":
-        raise UpstreamError(f"judge {judge.id!r}: the provider broke off the reply")
-    if reply.refusal or finish == "refusal":
-        raise Refused(f"the judge refused: {(reply.refusal or '')[:200]}".rstrip(": "))
-    return served
 
 
 def _unanswered(judge: JudgeSpec) -> Usage:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from judge_service.ask import Answer, Asker, Budget, as_judging_error
+from judge_service.ask import Asker
 from judge_service.case import Case
 from judge_service.envelope import Question, compare_question
 from judge_service.errors import (
-    JudgeServiceError,
     JudgingError,
     NoEligibleJudge,
     QuorumNotMet,
@@ -19,10 +17,9 @@ from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
 from judge_service.inspection import Inspection
-from judge_service.judge import JudgeSpec
+from judge_service.judged_pair import ORDERS, JudgedPair, ask_pair, escalated, replaced
 from judge_service.metrics import compare_metrics
 from judge_service.outcome import (
-    Choice,
     Compared,
     CompareFailed,
     CompareOutcome,
@@ -31,39 +28,11 @@ from judge_service.outcome import (
     PairOutcome,
     Verdict,
 )
-from judge_service.pairwise import PREFERENCE, mapped_back, pair_outcome, panel_outcome
+from judge_service.pairwise import PREFERENCE, mapped_back, panel_outcome
 from judge_service.rules import RulesReport
 from judge_service.selection import Selection, select
 
 Inspections = tuple[Inspection, Inspection]
-ORDERS: tuple[Order, Order] = ("AB", "BA")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedPair:
-    """One judge's two orders: an answer or an error each."""
-
-    judge: JudgeSpec
-    ab: Answer | JudgingError
-    ba: Answer | JudgingError
-
-    def choice(self, order: Order) -> Choice | None:
-        """What was chosen in one order, mapped back; None without a verdict."""
-        answer = self.ab if order == "AB" else self.ba
-        return (
-            None if isinstance(answer, JudgingError) else mapped_back(answer.reading.choice, order)
-        )
-
-    @property
-    def outcome(self) -> PairOutcome | None:
-        """None when one of the orders has no verdict."""
-        ab, ba = self.choice("AB"), self.choice("BA")
-        return None if ab is None or ba is None else pair_outcome(ab, ba)
-
-    @property
-    def error(self) -> JudgingError | None:
-        """The first order's error, else the second's, else None."""
-        return next((a for a in (self.ab, self.ba) if isinstance(a, JudgingError)), None)
 
 
 async def compare(
@@ -97,14 +66,14 @@ async def compare(
     keep = 1 if spare_judges else 0
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(_pair(case, asker, judge, questions, keep=keep))
+            group.create_task(ask_pair(case, asker, judge, questions, keep=keep))
             for judge in selection.panel
         ]
     pairs = [task.result() for task in tasks]
     for index, (pair, budgets) in enumerate(pairs):
         spare = next(spares, None) if pair.outcome is None and case.deadline.left() > 0 else None
         if spare is not None:
-            pairs[index] = await _replaced(case, asker, pair, spare, questions, budgets)
+            pairs[index] = await replaced(case, asker, pair, spare, questions, budgets)
     judged = [pair for pair, _ in pairs]
     return await _conclude(case, inspections, asker, selection, judged, questions, history)
 
@@ -131,7 +100,7 @@ async def _conclude(
         return _failed(case, inspections, error, judged)
     outcome = panel_outcome(answered, asked)
     if outcome == "inconsistent" and case.rubric.judging.on_inconsistent == "escalate":
-        extra = await _escalated(case, asker, selection, questions)
+        extra = await escalated(case, asker, selection, questions)
         if extra is not None:
             judged = [*judged, extra]
             outcome = extra.outcome or outcome
@@ -183,68 +152,6 @@ def _questions(case: Case, inspections: Inspections) -> dict[Order, Question]:
         "AB": compare_question(case.rubric, request.prompt, (first, second), request.reference),
         "BA": compare_question(case.rubric, request.prompt, (second, first), request.reference),
     }
-
-
-async def _pair(
-    case: Case,
-    asker: Asker,
-    judge: JudgeSpec,
-    questions: dict[Order, Question],
-    budgets: dict[Order, Budget] | None = None,
-    *,
-    keep: int = 0,
-    single: bool = False,
-) -> tuple[JudgedPair, dict[Order, Budget]]:
-    """Both orders of one judge at once, each whatever the other one gives."""
-    budgets = budgets or {order: Budget() for order in ORDERS}
-
-    async def one(order: Order) -> Answer | JudgingError:
-        try:
-            answer = await asker.ask(
-                judge, questions[order], case.deadline, case.ledger, budgets[order],
-                keep=keep, single=single,
-            )  # fmt: skip
-        except JudgeServiceError as error:
-            return as_judging_error(error)
-        case.note(answer)
-        return answer
-
-    ab, ba = await asyncio.gather(one("AB"), one("BA"))
-    return JudgedPair(judge=judge, ab=ab, ba=ba), budgets
-
-
-async def _replaced(
-    case: Case,
-    asker: Asker,
-    pair: JudgedPair,
-    spare: JudgeSpec,
-    questions: dict[Order, Question],
-    budgets: dict[Order, Budget],
-) -> tuple[JudgedPair, dict[Order, Budget]]:
-    """One try at another family, in both orders; only a whole pair takes the other one's place."""
-    other, budgets = await _pair(case, asker, spare, questions, budgets, single=True)
-    if other.outcome is None:
-        return pair, budgets
-    code = pair.error.code if pair.error else "no verdict"
-    case.flag(Flag("fallback_judge", f"{spare.id} in place of {pair.judge.id} ({code})"))
-    return other, budgets
-
-
-async def _escalated(
-    case: Case, asker: Asker, selection: Selection, questions: dict[Order, Question]
-) -> JudgedPair | None:
-    """The pair of one more judge family, or None where there is none or it gave no verdict."""
-    judge = next(selection.spares(), None)
-    if judge is None:
-        case.flag(Flag("escalated", "inconsistent, and there is no other judge family to decide"))
-        return None
-    pair, _ = await _pair(case, asker, judge, questions)
-    if pair.outcome is None:
-        code = pair.error.code if pair.error else "no verdict"
-        case.flag(Flag("escalated", f"{judge.id} was asked to decide and could not ({code})"))
-        return None
-    case.flag(Flag("escalated", f"{judge.id} was asked to decide: {pair.outcome}"))
-    return pair
 
 
 def _error(

@@ -12,6 +12,7 @@ import pytest
 from judge_service.api.answers import AssessAnswer
 from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.provider import Behaviour, FakeProvider, Usage, behaviours, faults
+from tests.provider.replies import error
 
 GOOD = 4
 REWARD = 0.75
@@ -254,7 +255,7 @@ def test_a_candidate_that_surely_does_not_fit_is_zero_before_any_call(
         ("main", faults.context_too_long("vllm")),
         ("window", faults.context_too_long("anthropic")),
         ("unsaid", faults.context_too_long("anthropic")),
-        ("unsaid", faults.always(error(400, "Input is too long for requested model."))),
+        ("silent", faults.always(error(400, "Input is too long for requested model."))),
     ],
     ids=["openai", "vllm", "window from the spec", "window after the number", "no window named"],
 )

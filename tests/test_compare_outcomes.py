@@ -52,6 +52,7 @@ def service(
         judges.add(judge, family, weight=10.0 ** (40 - 8 * place))
     judges.add("fussy", "epsilon", weight=0.001)
     judges.add("small", "zeta", weight=0.001, context_tokens=1000)
+    judges.add("narrow", "eta", weight=0.001)
     for number in range(2):
         judges.add(f"wordy-{number}", f"wordy-{number}", weight=0.001)
     with judged_by(judges, folder) as service:
@@ -305,8 +306,8 @@ def test_a_candidate_that_the_provider_finds_too_long_loses(
     first: str, second: str, outcome: str | None, service: RunningService, provider: FakeProvider
 ) -> None:
     """All but that candidate surely fits; where neither can be blamed alone, there is no verdict."""
-    provider.behave("main", faults.context_too_long())
-    answer = compare(service, first, second, judges=["main"])
+    provider.behave("narrow", faults.context_too_long())
+    answer = compare(service, first, second, judges=["narrow"])
     assert answer["outcome"] == outcome
     assert (answer["error"] or {}).get("code") == (None if outcome else "context_too_long")
     assert len(provider.requests) == answer["usage"]["upstream_requests"] == 2

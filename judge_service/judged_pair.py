@@ -1,0 +1,107 @@
+"""One judge's view of a pair: both orders asked, replaced by another family, or decided by one."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from judge_service.ask import Answer, Asker, Budget, as_judging_error
+from judge_service.case import Case
+from judge_service.envelope import Question
+from judge_service.errors import JudgeServiceError, JudgingError
+from judge_service.flags import Flag
+from judge_service.judge import JudgeSpec
+from judge_service.outcome import Choice, Order, PairOutcome
+from judge_service.pairwise import mapped_back, pair_outcome
+from judge_service.selection import Selection
+
+ORDERS: tuple[Order, Order] = ("AB", "BA")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedPair:
+    """One judge's two orders: an answer or an error each."""
+
+    judge: JudgeSpec
+    ab: Answer | JudgingError
+    ba: Answer | JudgingError
+
+    def choice(self, order: Order) -> Choice | None:
+        """What was chosen in one order, mapped back; None without a verdict."""
+        answer = self.ab if order == "AB" else self.ba
+        return (
+            None if isinstance(answer, JudgingError) else mapped_back(answer.reading.choice, order)
+        )
+
+    @property
+    def outcome(self) -> PairOutcome | None:
+        """None when one of the orders has no verdict."""
+        ab, ba = self.choice("AB"), self.choice("BA")
+        return None if ab is None or ba is None else pair_outcome(ab, ba)
+
+    @property
+    def error(self) -> JudgingError | None:
+        """The first order's error, else the second's, else None."""
+        return next((a for a in (self.ab, self.ba) if isinstance(a, JudgingError)), None)
+
+
+async def ask_pair(
+    case: Case,
+    asker: Asker,
+    judge: JudgeSpec,
+    questions: dict[Order, Question],
+    budgets: dict[Order, Budget] | None = None,
+    *,
+    keep: int = 0,
+    single: bool = False,
+) -> tuple[JudgedPair, dict[Order, Budget]]:
+    """Both orders of one judge at once, each whatever the other one gives."""
+    budgets = budgets or {order: Budget() for order in ORDERS}
+
+    async def one(order: Order) -> Answer | JudgingError:
+        try:
+            answer = await asker.ask(
+                judge, questions[order], case.deadline, case.ledger, budgets[order],
+                keep=keep, single=single,
+            )  # fmt: skip
+        except JudgeServiceError as error:
+            return as_judging_error(error)
+        case.note(answer)
+        return answer
+
+    ab, ba = await asyncio.gather(one("AB"), one("BA"))
+    return JudgedPair(judge=judge, ab=ab, ba=ba), budgets
+
+
+async def replaced(
+    case: Case,
+    asker: Asker,
+    pair: JudgedPair,
+    spare: JudgeSpec,
+    questions: dict[Order, Question],
+    budgets: dict[Order, Budget],
+) -> tuple[JudgedPair, dict[Order, Budget]]:
+    """One try at another family, in both orders; only a whole pair takes the other one's place."""
+    other, budgets = await ask_pair(case, asker, spare, questions, budgets, single=True)
+    if other.outcome is None:
+        return pair, budgets
+    code = pair.error.code if pair.error else "no verdict"
+    case.flag(Flag("fallback_judge", f"{spare.id} in place of {pair.judge.id} ({code})"))
+    return other, budgets
+
+
+async def escalated(
+    case: Case, asker: Asker, selection: Selection, questions: dict[Order, Question]
+) -> JudgedPair | None:
+    """The pair of one more judge family, or None where there is none or it gave no verdict."""
+    judge = next(selection.spares(), None)
+    if judge is None:
+        case.flag(Flag("escalated", "inconsistent, and there is no other judge family to decide"))
+        return None
+    pair, _ = await ask_pair(case, asker, judge, questions)
+    if pair.outcome is None:
+        code = pair.error.code if pair.error else "no verdict"
+        case.flag(Flag("escalated", f"{judge.id} was asked to decide and could not ({code})"))
+        return None
+    case.flag(Flag("escalated", f"{judge.id} was asked to decide: {pair.outcome}"))
+    return pair
