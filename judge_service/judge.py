@@ -85,7 +85,8 @@ class JudgeSpec(BaseModel):
         if value is None:
             return None
         url = urlsplit(value)
-        if url.scheme not in ("http", "https") or not url.hostname or any(map(str.isspace, value)):
+        odd = not url.hostname or url.port == 0 or any(map(str.isspace, value))
+        if url.scheme not in ("http", "https") or odd:
             raise ValueError(f"{value!r} is not an http or https URL")
         return value
 

@@ -85,6 +85,7 @@ def service(
     judges.add("small", "delta", context_tokens=1000)
     judges.add("window", "epsilon", context_tokens=8192)
     judges.add("unsaid", "zeta")
+    judges.add("silent", "eta")
     judges.add("distilled", "deepseek+qwen")
     with judged_by(judges, folder) as service:
         yield service

@@ -305,7 +305,7 @@ def test_a_candidate_that_does_not_fit_the_judge_loses(
 def test_a_candidate_that_the_provider_finds_too_long_loses(
     first: str, second: str, outcome: str | None, service: RunningService, provider: FakeProvider
 ) -> None:
-    """All but that candidate surely fits; where neither can be blamed alone, there is no verdict."""
+    """All but that candidate surely fits; where neither is to blame alone, there is no verdict."""
     provider.behave("narrow", faults.context_too_long())
     answer = compare(service, first, second, judges=["narrow"])
     assert answer["outcome"] == outcome

@@ -53,6 +53,7 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     "space in address": (judge('api_base = "http://h /v1"'), "judges[gpt]: api_base: "),
     "line break in address": (judge('api_base = "http://h/\\nv1"'), "judges[gpt]: api_base: "),
     "half an IPv6 address": (judge('api_base = "http://[::1/v1"'), "judges[gpt]: api_base: "),
+    "no such port": (judge('api_base = "http://h:99999/v1"'), "judges[gpt]: api_base: "),
     "empty address": (judge('api_base = ""'), "judges[gpt]: api_base: "),
     "empty key variable": (judge('api_key_env = ""'), "judges[gpt]: api_key_env: "),
     "key itself": (judge('api_key = "sk-1"'), "judges[gpt]: api_key: unknown field"),

@@ -31,7 +31,8 @@ KEY_VARIABLE, KEY = "A_JUDGES_KEY", "quite-a-secret-key-0123456789"
 LEAK = "sk-a-key-of-somebody-else-0123456789"
 CODES = frozenset(ErrorCode.__args__)  # type: ignore[attr-defined]
 JUDGES = ("main", "keyed", "stepper", "worded", "warm", "renamed", "budget", "both", "thinker",
-          "text", "object", "extra", "stubborn", "effort")  # fmt: skip
+          "text", "object", "extra", "stubborn", "effort", "routed", "plain", "lengthy",
+          "lacking")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +179,27 @@ def test_one_call_is_one_request(kind: str, provider: FakeProvider) -> None:
         (429, {"error": {"type": "insufficient_quota", "message": "no"}}, "quota_exhausted"),
         (429, {"error": {"message": "Slow down"}}, "rate_limited"),
         (403, {"error": {"message": "Your credit balance is too low"}}, "quota_exhausted"),
+        (400, {"error": {"message": "Your credit balance is too low"}}, "quota_exhausted"),
+        (400, {"error": {"code": "billing_hard_limit_reached"}}, "quota_exhausted"),
+        (429, {"error": {"type": "exceeded_current_quota_error"}}, "quota_exhausted"),
+        (403, {"error": "The team has used all available credits"}, "quota_exhausted"),
+        (422, {"error": "`inputs` must have less than 4096 tokens"}, "context_too_long"),
+        (400, {"message": "longer than the maximum model length of 8192"}, "context_too_long"),
+        (
+            400,
+            {
+                "error": {
+                    "message": "Provider returned error",
+                    "code": 400,
+                    "metadata": {
+                        "raw": '{"error": {"message": "prompt is too long: 9 tokens > 8"}}'
+                    },
+                }
+            },
+            "context_too_long",
+        ),
+        (400, {"error": {"message": "API key not valid. Pass a valid one."}}, "upstream_auth"),
+        (400, {"error": "Incorrect API key provided: ab***yz"}, "upstream_auth"),
         (403, {"detail": "no"}, "upstream_auth"),
         (422, {"detail": [{"loc": ["body"], "msg": "no"}]}, "upstream_error"),
         (404, {"error": {"message": "no such model"}}, "upstream_error"),
@@ -221,6 +243,19 @@ def test_the_refusal_field_survives(provider: FakeProvider) -> None:
     reply = call(provider, faults.refuses_to_judge())
     assert reply.refusal == "I cannot help with judging this text."
     assert reply.content is None
+
+
+def test_a_refusal_among_the_parts_of_the_content_is_one(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Where content is a list, a refusal is a part of it."""
+    part = {"type": "refusal", "refusal": "I would rather not."}
+    provider.behave(
+        "main", _changed(lambda body: body["choices"][0]["message"].update(content=[part]))
+    )
+    answer = assess(service)
+    assert answer["error"]["code"] == "refused"
+    assert "rather not" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -493,6 +528,27 @@ def test_learning_goes_on_where_a_verdict_ran_out_of_requests(
     assert len(provider.requests) == 5
 
 
+@pytest.mark.parametrize(
+    ("judge", "told"),
+    [
+        ("routed", json_reply(400, {"error": {"message": "Provider returned error", "metadata": {
+            "raw": '{"error": {"message": "Unsupported parameter", "param": "temperature"}}'}}})),
+        ("plain", json_reply(400, {"error": {"message": "Provider returned error", "metadata": {
+            "raw": "temperature is not supported by this model"}}})),
+        ("lengthy", error(400, f"In the request {'of yours ' * 50}: unknown field temperature")),
+        ("lacking", error(501, "temperature is not implemented")),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_found_where_a_gateway_puts_it(
+    judge: str, told: Reply, service: RunningService, provider: FakeProvider
+) -> None:
+    """In what the provider behind it said, far into the message, under a status of its own."""
+    honest = behaviours.honest()
+    provider.behave(judge, lambda seen: told if "temperature" in seen.body else honest(seen))
+    assert assess(service, judge)["reward"] == 0.75
+    assert ["temperature" in body for body in _bodies(provider)] == [True, False]
+
+
 def test_a_parameter_that_cannot_be_left_out_is_an_error(
     service: RunningService, provider: FakeProvider
 ) -> None:
@@ -525,6 +581,14 @@ SENT = frozenset({"temperature", "max_tokens", "response_format", "reasoning_eff
         ("Structured outputs are not available for this model", None, {"response_format"}),
         ('Invalid JSON payload received. Unknown name "seed": Cannot find field.', None, {"seed"}),
         ("Argument not supported on this model: reasoning_effort", None, {"reasoning_effort"}),
+        ("`temperature` may only be set to 1 when thinking is enabled.", None, {"temperature"}),
+        ("`temperature` and `top_p` cannot both be specified", None, {"temperature"}),
+        ("Model does not accept the parameter seed", None, {"seed"}),
+        ("response_format: value is not one of the allowed values ['text']", None,
+         {"response_format"}),
+        ('Invalid JSON payload received. Unknown name "response_schema"', None,
+         {"response_format"}),
+        ('Grammar error: Unimplemented keys: ["pattern"]', None, {"response_format"}),
         ("The model is not available in your region", None, set()),
         ("The temperature in Denver is 20 degrees", None, set()),
         ("no such model", "model", set()),

@@ -11,6 +11,7 @@ import contextlib
 import gc
 import json
 import os
+import re
 import threading
 import warnings
 from collections.abc import Iterable, Mapping
@@ -26,6 +27,7 @@ from judge_service.usage import Usage
 _OK = 200
 MAX_COUNT = 10**9
 """A provider that counts more tokens than this for one call does not count."""
+_O_SERIES = re.compile(r"o(?:1(?!-mini|-preview)|[3-9])(?:-|$)")
 _lock = threading.Lock()
 _transport = GuardedTransport()
 
@@ -52,6 +54,10 @@ def load_litellm() -> Any:
         litellm.num_retries = None
         # It prepares calls in a thread; one that is cancelled meanwhile is never begun, rightly.
         warnings.filterwarnings("ignore", r"coroutine '\w+\.acompletion' was never awaited")
+        # Its list lacks that these take a system message; it would make a user's of ours.
+        for name, known in litellm.model_cost.items():
+            if _O_SERIES.match(name.rsplit("/", 1)[-1]):
+                known.setdefault("supports_system_messages", True)
         # Every client LiteLLM makes asks here for its transport and its proxies.
         AsyncHTTPHandler.create_async_transport = staticmethod(lambda *_, **__: _transport)
         AsyncHTTPHandler.create_httpx_proxy_mounts = staticmethod(lambda *_, **__: {})
@@ -173,7 +179,7 @@ class LiteLLMBackend:
         usage = {} if used is None else used.model_dump()
         return ChatReply(
             content=message.content,
-            finish_reason=choices[0].finish_reason,
+            finish_reason=_own_end(exchange) or choices[0].finish_reason,
             model=_served_name(exchange),
             usage=_usage(judge, usage, response),
             reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
@@ -202,6 +208,20 @@ def _served_name(exchange: Exchange) -> str | None:
     data = _json(exchange)
     name = (data.get("model") or data.get("modelVersion")) if isinstance(data, dict) else None
     return name if isinstance(name, str) else None
+
+
+def _own_end(exchange: Exchange) -> str | None:
+    """How the reply ended in the provider's own word: LiteLLM calls every tool call complete, also
+    one that was cut off, and a refusal a filter's work.
+    """
+    data = _json(exchange)
+    if not isinstance(data, dict):
+        return None
+    candidates = data.get("candidates")
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    told = [data.get(name) for name in ("stop_reason", "stopReason", "done_reason")]
+    told += [first.get("finishReason")] if isinstance(first, dict) else []
+    return next((word for word in told if isinstance(word, str) and word), None)
 
 
 def _from_protocol(raw: dict[str, Any], judge: JudgeSpec, response: Any) -> ChatReply:

@@ -89,6 +89,11 @@ _FILTER = re.compile(
     r"data_inspection_failed",
     re.IGNORECASE,
 )
+_KEY = re.compile(
+    r"api[_ ]?key (?:is )?(?:not (?:valid|found)|invalid|expired)|"
+    r"(?:invalid|incorrect)[_ ]api[_ ]?key",
+    re.IGNORECASE,
+)
 _OVERDRAWN_STATUS = 402
 _MAX_MESSAGE = 2_000
 _SHOWN = 200
@@ -146,7 +151,7 @@ def _by_status(
     told = f"judge {judge!r}: HTTP {status}: {complaint.shown}".rstrip(": ")
     if status == _OVERDRAWN_STATUS or (status < 500 and _QUOTA.search(complaint.words)):
         return QuotaExhausted(told)
-    if status in (401, 403):
+    if status in (401, 403) or (status == 400 and _KEY.search(complaint.words)):
         return UpstreamAuthError(
             f"judge {judge!r}: the provider does not accept its key ({status})"
         )

@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -91,10 +92,10 @@ async def remote(url: str) -> AsyncIterator[Remote]:
     """A connection to the service at ``url``. Raises UserError when that cannot be one."""
     url = url.strip().rstrip("/")
     try:
-        parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
+        parsed, port = httpx.URL(url), urlsplit(url).port
+    except (httpx.InvalidURL, ValueError) as error:
         raise UserError(f"--url: {error}") from None
-    if parsed.scheme not in ("http", "https") or not parsed.host:
+    if parsed.scheme not in ("http", "https") or not parsed.host or port == 0:
         raise UserError(f"--url: {url!r} is not an http or https URL")
     async with httpx.AsyncClient(
         base_url=url,

@@ -66,7 +66,8 @@ def test_nobody_there_is_one_line(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["127.0.0.1:8080", "ftp://host", "http://", "http://[::1", "nonsense"]
+    "url",
+    ["127.0.0.1:8080", "ftp://host", "http://", "http://[::1", "nonsense", "http://h:99999"],
 )
 def test_an_address_that_is_none_is_one_line(cli: Cli, url: str) -> None:
     """The option is named."""
