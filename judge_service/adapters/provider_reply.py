@@ -1,0 +1,169 @@
+"""What a provider answered, read from its own body where that is OpenAI's protocol.
+
+LiteLLM drops fields of the protocol and turns whole replies away over fields nobody needs, so its
+object is used only where the body is of another protocol.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from judge_service.adapters.guarded_transport import Exchange
+from judge_service.backend import ChatReply
+from judge_service.errors import UpstreamProtocolError
+from judge_service.judge import JudgeSpec
+from judge_service.usage import Usage
+
+_OK = 200
+MAX_COUNT = 10**9
+"""A provider that counts more tokens than this for one call does not count."""
+
+
+def reply_from(judge: JudgeSpec, response: Any, exchange: Exchange) -> ChatReply:
+    """The reply of one request: ``exchange`` is what came over the wire, ``response`` LiteLLM's
+    object, None where it made none. Raises UpstreamProtocolError.
+    """
+    raw = protocol_body(exchange)
+    if raw is not None:
+        return _from_protocol(raw, judge, response)
+    choices = response.choices or []
+    if not choices:
+        raise UpstreamProtocolError(f"judge {judge.id!r}: a reply without choices")
+    message = choices[0].message
+    used = response.get("usage")
+    usage = {} if used is None else used.model_dump()
+    return ChatReply(
+        content=message.content,
+        finish_reason=_own_end(exchange) or choices[0].finish_reason,
+        model=_served_name(exchange),
+        usage=_usage(judge, usage, response),
+        reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def protocol_body(exchange: Exchange) -> dict[str, Any] | None:
+    """The body where it is a chat completion of OpenAI's protocol: LiteLLM drops fields of it."""
+    if exchange.status != _OK or exchange.too_large:
+        return None
+    data = _json(exchange)
+    return data if isinstance(data, dict) and isinstance(data.get("choices"), list) else None
+
+
+def _json(exchange: Exchange) -> Any:
+    try:
+        return json.loads(exchange.body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _served_name(exchange: Exchange) -> str | None:
+    """The name in the provider's own body; where there is none LiteLLM repeats the one asked for,
+    which proves nothing.
+    """
+    data = _json(exchange)
+    name = (data.get("model") or data.get("modelVersion")) if isinstance(data, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _own_end(exchange: Exchange) -> str | None:
+    """How the reply ended in the provider's own word: LiteLLM calls every tool call complete, also
+    one that was cut off, and a refusal a filter's work.
+    """
+    data = _json(exchange)
+    if not isinstance(data, dict):
+        return None
+    candidates = data.get("candidates")
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    told = [data.get(name) for name in ("stop_reason", "stopReason", "done_reason")]
+    told += [first.get("finishReason")] if isinstance(first, dict) else []
+    return next((word for word in told if isinstance(word, str) and word), None)
+
+
+def _from_protocol(raw: dict[str, Any], judge: JudgeSpec, response: Any) -> ChatReply:
+    choice = raw["choices"][0] if raw["choices"] else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise UpstreamProtocolError(f"judge {judge.id!r}: a reply without choices")
+    finish = choice.get("finish_reason")
+    if finish is not None and not isinstance(finish, str):
+        raise UpstreamProtocolError(f"judge {judge.id!r}: a finish_reason that is no word")
+    told = raw.get("usage")
+    usage: dict[str, Any] = told if isinstance(told, dict) else {}
+    model = raw.get("model")
+    return ChatReply(
+        content=_content(message.get("content"), judge) or _tool_text(message),
+        refusal=_refusal(message),
+        finish_reason=finish,
+        model=model if isinstance(model, str) and model else None,
+        usage=_usage(judge, usage, response),
+        reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def _content(value: Any, judge: JudgeSpec) -> str | None:
+    """Content is a string, null or, with some gateways, a list of text parts."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        texts = [part.get("text") for part in value if isinstance(part, dict)]
+        return "".join(text for text in texts if isinstance(text, str))
+    raise UpstreamProtocolError(f"judge {judge.id!r}: a content that is no text")
+
+
+def _tool_text(message: Mapping[str, Any]) -> str | None:
+    """The arguments of a single tool call: for some providers LiteLLM asks for JSON that way."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list) or len(calls) != 1 or not isinstance(calls[0], dict):
+        return None
+    function = calls[0].get("function")
+    text = function.get("arguments") if isinstance(function, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def _refusal(message: Mapping[str, Any]) -> str | None:
+    """A refusal has a field of its own or, where content comes in parts, a part of its own."""
+    content = message.get("content")
+    parts = (
+        [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    )
+    told = [message.get("refusal"), *(part.get("refusal") for part in parts)]
+    return next((text for text in told if isinstance(text, str) and text), None)
+
+
+def _usage(judge: JudgeSpec, usage: Mapping[str, Any], response: Any) -> Usage:
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    cost = _cost(judge, prompt, completion, response)
+    return Usage(
+        upstream_requests=1,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cached_tokens=_detail(usage, "prompt_tokens_details", "cached_tokens"),
+        cost_usd=cost,
+        unknown_cost_calls=0 if cost is not None else 1,
+    )
+
+
+def _cost(judge: JudgeSpec, prompt: int, completion: int, response: Any) -> float | None:
+    """USD of one request; None when the price or the tokens are not known."""
+    if judge.price is not None and judge.price.free:
+        return 0.0
+    if prompt == 0 and completion == 0:
+        return None
+    if judge.price is not None:
+        return (prompt * judge.price.input + completion * judge.price.output) / 1e6
+    cost = getattr(response, "_hidden_params", {}).get("response_cost")
+    return float(cost) if isinstance(cost, (int, float)) and cost > 0 else None
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    value = usage.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 <= value <= MAX_COUNT else 0
+
+
+def _detail(usage: Mapping[str, Any], group: str, name: str) -> int:
+    details = usage.get(group)
+    return _count(details, name) if isinstance(details, Mapping) else 0
