@@ -38,8 +38,8 @@ class Service:
             for j in self.engine.bench.values()
             if j.max_concurrency or j.rpm or j.tpm
         ]
-        if self.settings.redis_url is not None:
-            found.append("there is no verdict cache yet; the Redis URL is read but not used")
+        if self.settings.redis_url is not None or self.settings.store is not None:
+            found.append("there is no verdict cache yet; Redis URL and store are read but not used")
         if self.local_model is not None:
             found.append(
                 f"no judges are configured, so the embedded {self.local_model.model_file.stem} "

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -96,3 +98,13 @@ def test_the_weights_come_with_their_package() -> None:
     weights = bundled_weights()
     assert weights is not None
     assert weights.stat().st_size > 50_000_000
+
+
+def test_it_ends_while_it_reads() -> None:
+    """Closing does not wait for what the model is reading; the port is free afterwards."""
+    model = start_local_model()
+    address = urlsplit(model.url)
+    model.read_ahead(["A long text to read. " * 4000])
+    model.close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((str(address.hostname), address.port or 0), timeout=5)

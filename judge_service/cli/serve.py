@@ -76,7 +76,7 @@ def serve(
     secret: Annotated[
         str | None,
         setting("--secret", var="SECRET", panel="Access",
-                text="Secret for key hashes and stored verdicts. Prefer the variable: other users "
+                text="Secret that key hashes are peppered with. Prefer the variable: other users "
                 "of this machine can see flags."),
     ] = None,
     secret_previous: Annotated[
@@ -87,11 +87,12 @@ def serve(
     redis_url: Annotated[
         str | None,
         setting("--redis-url", var="REDIS_URL", panel="Storage",
-                text="Redis that several replicas share; needs a secret."),
+                text="Redis that several replicas share; needs a secret. Not used yet."),
     ] = None,
     store: Annotated[
         Path | None,
-        setting("--store", var="STORE", panel="Storage", text="File of the embedded store."),
+        setting("--store", var="STORE", panel="Storage",
+                text="File of the embedded store. Not used yet."),
     ] = None,
     log_level: Annotated[
         str | None,

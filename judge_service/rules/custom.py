@@ -87,7 +87,10 @@ def _target(path: str, allowed_modules: Collection[str]) -> object:
         raise ValueError("an import path looks like my_rules.style:NoEmoji")
     module, _, name = path.partition(":")
     if not any(module == name_ or module.startswith(f"{name_}.") for name_ in allowed_modules):
-        raise ValueError(f"module {module!r} is not among the allowed rule modules")
+        raise ValueError(
+            f"module {module!r} is not among those the operator allows (--rule-modules, "
+            "JUDGE_SERVICE_RULE_MODULES)"
+        )
     try:
         return getattr(importlib.import_module(module), name)
     except AttributeError:

@@ -6,10 +6,10 @@ import pytest
 
 from judge_service.adapters.guarded_transport import Exchange
 from judge_service.adapters.litellm_errors import BY_CLASS, translate
-from judge_service.errors import JudgingError
+from judge_service.errors import JudgingError, UpstreamError
 from judge_service.fit import window_in
 from tests.backend.support import CODES, call, exceptions
-from tests.provider import Behaviour, FakeProvider, faults
+from tests.provider import Behaviour, FakeProvider, behaviours, faults
 from tests.provider.replies import json_reply
 
 
@@ -133,3 +133,13 @@ def test_what_a_provider_says_decides_the_code(
 def test_the_window_is_read_from_the_refusal(message: str, window: int | None) -> None:
     """In the words of the usual providers."""
     assert window_in(message) == window
+
+
+def test_a_judge_that_is_not_there_is_named(provider: FakeProvider) -> None:
+    """A closed port is a connection that could not be made, not an error of the provider's."""
+    provider.stop()
+    try:
+        with pytest.raises(UpstreamError, match="judge 'judge-a' cannot be reached"):
+            call(provider, behaviours.honest())
+    finally:
+        provider.start()

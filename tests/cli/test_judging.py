@@ -213,3 +213,9 @@ def test_an_unknown_variable_is_one_line(cli: Cli) -> None:
 
     assert ran.code == 1
     assert "JUDGE_SERVICE_JUDGE: there is no such setting" in ran.err
+
+
+def test_a_broken_rule_is_told_in_words(cli: Cli, here: list[str]) -> None:
+    """The line names what broke, with a space between the words."""
+    ran = cli(*ASSESS, "--candidate", "", *here)
+    assert "hard rule non_empty failed" in ran.flat
