@@ -112,7 +112,7 @@ def test_custom_rules_come_from_allowed_modules(allowed: str) -> None:
 @pytest.mark.parametrize("allowed", [(), ("os",), ("tests.rul",), ("custom_rules",), ("",)])
 def test_other_modules_are_not_imported(allowed: tuple[str, ...]) -> None:
     """A rubric cannot make the service run code that nobody listed."""
-    with pytest.raises(RuleConfigError, match="not among the allowed"):
+    with pytest.raises(RuleConfigError, match="not among those the operator allows"):
         parse_rules([custom("NoEmoji")], allowed_modules=allowed)
 
 
