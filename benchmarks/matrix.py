@@ -89,12 +89,13 @@ def main() -> int:
         row = cell.row
         ours = f"[green]{cell.text()}[/]" if cell.right else f"[red]{WRONG}{cell.text()}[/]"
         peers = [f"[red]{c}[/]" if c.startswith(WRONG) else c for c in CELLS[row.name]]
-        table.add_row(row.name, str(row.expected), ours, *peers)
+        right = " or ".join((str(row.expected), *row.also))
+        table.add_row(row.name, right, ours, *peers)
     Console(width=190).print(table)
     wrong = [cell for cell in (*cells, *more) if not cell.right]
-    right = sum(cell.right for cell in cells)
+    count = sum(cell.right for cell in cells)
     others = sum(cell.right for cell in more)
-    print(f"judge_service: {right} of {len(cells)} right; {others} of {len(more)} more rows right.")
+    print(f"judge_service: {count} of {len(cells)} right; {others} of {len(more)} more rows right.")
     print(
         f"{WRONG} marks a wrong value handed out as a verdict; peers as measured in November 2026."
     )
