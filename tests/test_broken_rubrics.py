@@ -176,7 +176,7 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     ),
     "rule from anywhere": (
         more('[[rules]]\nrule = "os:system"\nhard = true'),
-        "rules[0].rule: module 'os' is not among the allowed",
+        "rules[0].rule: module 'os' is not among those the operator allows",
     ),
     "bad regular expression": (
         more('[[rules]]\nrule = "regex"\npattern = "("\nhard = true'), "rules[0].pattern: ",
