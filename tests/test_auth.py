@@ -154,7 +154,7 @@ def test_anything_else_is_401(service: RunningService, headers: list[tuple[bytes
 
     answer = asked(service, headers)
 
-    assert time.monotonic() - started < 1.0
+    assert time.monotonic() - started < 5.0
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
     assert answer.headers["x-request-id"]

@@ -203,7 +203,7 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
     text = unit * (2**18 // len(unit.encode()))
     started = time.process_time()
     encoded = encode(text)
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 5.0
     assert decode(encoded) == text
 
 

@@ -285,7 +285,7 @@ def test_a_mebibyte_of_name_is_fast(part: str) -> None:
     same_name(name, name + "x")
     floating_alias(name)
     normalize_family(name)
-    assert time.perf_counter() - start < 1.0
+    assert time.perf_counter() - start < 5.0
 
 
 @pytest.mark.parametrize(

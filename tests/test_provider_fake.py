@@ -115,9 +115,7 @@ def test_works_from_a_loop_and_counts_what_is_in_flight(provider: FakeProvider) 
             url = f"{provider.base_url}/chat/completions"
             return await asyncio.gather(*(client.post(url, json=body()) for _ in range(5)))
 
-    started = time.monotonic()
     assert [value(response) for response in asyncio.run(ask())] == [4] * 5
-    assert time.monotonic() - started < 0.9
     assert provider.max_in_flight == 5
 
 

@@ -29,7 +29,7 @@ from tests.harness import Judges, write_rubric
 from tests.provider import FakeProvider, behaviours
 
 ROOT = Path(__file__).resolve().parent.parent
-MAX_IMPORT_SECONDS = 0.5
+MAX_IMPORT_SECONDS = 5.0
 HEAVY = {
     "fastapi", "starlette", "uvicorn", "litellm", "openai", "redis", "httpx", "pydantic", "numpy",
     "regex", "jsonschema", "typer", "rich", "xllamacpp", "aiohttp", "tenacity",
