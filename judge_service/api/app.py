@@ -91,4 +91,5 @@ def _document_bodies(app: FastAPI) -> None:
                 parts[body.__name__] = found
         return schema
 
+    # Replacing the method is the way FastAPI documents for extending the schema.
     app.openapi = openapi  # type: ignore[method-assign]

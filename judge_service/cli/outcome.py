@@ -138,7 +138,11 @@ def _judge(verdict: Mapping[str, Any]) -> Text:
 
 
 def _rules(console: Console, rules: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-    reports = [("", rules)] if isinstance(rules, Mapping) else zip(("first: ", "second: "), rules)  # noqa: B905
+    reports = (
+        [("", rules)]
+        if isinstance(rules, Mapping)
+        else list(zip(("first: ", "second: "), rules, strict=True))
+    )
     for who, report in reports:
         for result in report["results"]:
             if not result["passed"]:

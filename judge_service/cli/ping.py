@@ -46,6 +46,7 @@ async def ping_in_process(flags: Mapping[str, object], seconds: float) -> dict[s
 
         async def one(judge_id: str) -> dict[str, Any]:
             request = asked("assess", _body(CONTROL.id, judge_id, seconds)).domain()
+            # What was asked as "assess" is an AssessRequest; the checker sees only the union.
             outcome = await engine.assess(request)  # type: ignore[arg-type]
             capability = service.asker.capability(service.bench[judge_id])
             return {**_summary(assess_wire(outcome)), "reply": capability.mode}

@@ -83,6 +83,7 @@ class FileResults:
                 os.ftruncate(self._file, 0)
             self._read()
         except BaseException:
+            # Whatever it was, also an interrupt: the file and its lock are let go.
             self.close()
             raise
 
