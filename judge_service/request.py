@@ -16,6 +16,7 @@ MAX_TIMEOUT_S = 600.0
 class Request:
     """The fields every request has. ``judges`` restricts the pool, ``panel_size`` overrides the
     rubric's; ``audit`` (admins only) asks the judge even where a rule would end the matter.
+    ``tenant`` is whose verdicts may be shared with the request; no caller can name it.
     """
 
     rubric: str
@@ -26,6 +27,7 @@ class Request:
     panel_size: int | None = None
     metadata: Mapping[str, Any] | None = None
     audit: bool = False
+    tenant: str = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from judge_service.errors import ConfigError
 
@@ -17,12 +17,21 @@ PREFIX = "JUDGE_SERVICE_"
 DEFAULT_JUDGES_FILE = Path("judges.toml")
 LogLevel = Literal["debug", "info", "warning", "error"]
 LOG_LEVELS: tuple[LogLevel, ...] = ("debug", "info", "warning", "error")
+LogFormat = Literal["auto", "json", "text"]
+LOG_FORMATS: tuple[LogFormat, ...] = ("auto", "json", "text")
+DEFAULT_CACHE_TTL_S = 30 * 86400
+DEFAULT_MAX_QUEUE = 256
+STORE_NAME = Path("judge-service") / "store.sqlite3"
+W = TypeVar("W", bound=str)
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How one service runs. Paths are as given; None means the default of each.
+
+    ``store`` is the embedded store's file, ``default_store`` where it is when none was named;
+    without either, nothing outlives the process.
 
     What may hold a secret is left out of the representation, so that no log shows it.
     """
@@ -35,12 +44,19 @@ class Settings:
     anchors_dir: Path | None = None
     redis_url: str | None = field(default=None, repr=False)
     store: Path | None = None
+    default_store: Path | None = None
+    cache_ttl_s: int = DEFAULT_CACHE_TTL_S
+    share_cache: bool = False
+    max_queue: int = DEFAULT_MAX_QUEUE
     api_keys_file: Path | None = None
     secret: str | None = field(default=None, repr=False)
     secret_previous: str | None = field(default=None, repr=False)
     require_family: bool = False
     log_level: LogLevel = "info"
+    log_format: LogFormat = "auto"
     log_texts: bool = False
+    otel: bool = False
+    allow_rubric_put: bool = False
     rule_modules: tuple[str, ...] = ()
     embedded_judge: bool = False
     local_model: Path | None = None
@@ -52,6 +68,10 @@ class Settings:
             raise ConfigError(f"{PREFIX}PORT: {self.port} is not a port")
         if self.workers < 1:
             raise ConfigError(f"{PREFIX}WORKERS: {self.workers} is less than 1")
+        if self.cache_ttl_s < 1:
+            raise ConfigError(f"{PREFIX}CACHE_TTL_S: {self.cache_ttl_s} is less than a second")
+        if self.max_queue < 0:
+            raise ConfigError(f"{PREFIX}MAX_QUEUE: {self.max_queue} is less than 0")
         if self.redis_url and not self.secret:
             raise ConfigError(
                 f"{PREFIX}SECRET: needed with {PREFIX}REDIS_URL, the same for all replicas"
@@ -96,7 +116,7 @@ class Settings:
 
 def from_env(environ: Mapping[str, str]) -> Settings:
     """Read the settings. Raises ConfigError that names the variable."""
-    known = {name.upper() for name in Settings.__dataclass_fields__}
+    known = {name.upper() for name in Settings.__dataclass_fields__} - {"DEFAULT_STORE"}
     for variable in environ:
         name = variable.removeprefix(PREFIX)
         if variable.startswith(PREFIX) and name not in known | _CLIENT_SETTINGS:
@@ -111,11 +131,18 @@ def from_env(environ: Mapping[str, str]) -> Settings:
         anchors_dir=get.path("ANCHORS_DIR"),
         redis_url=get.text("REDIS_URL"),
         store=get.path("STORE"),
+        default_store=_default_store(environ),
+        cache_ttl_s=get.number("CACHE_TTL_S", DEFAULT_CACHE_TTL_S),
+        share_cache=get.switch("SHARE_CACHE"),
+        max_queue=get.number("MAX_QUEUE", DEFAULT_MAX_QUEUE),
         api_keys_file=get.path("API_KEYS_FILE"),
         secret=get.text("SECRET"),
         secret_previous=get.text("SECRET_PREVIOUS"),
         require_family=get.switch("REQUIRE_FAMILY"),
-        log_level=get.log_level("LOG_LEVEL"),
+        log_level=get.word("LOG_LEVEL", LOG_LEVELS, "info"),
+        log_format=get.word("LOG_FORMAT", LOG_FORMATS, "auto"),
+        otel=get.switch("OTEL"),
+        allow_rubric_put=get.switch("ALLOW_RUBRIC_PUT"),
         log_texts=get.switch("LOG_TEXTS"),
         rule_modules=get.words("RULE_MODULES"),
         embedded_judge=get.switch("EMBEDDED_JUDGE"),
@@ -162,12 +189,21 @@ class _Reader:
             return False
         raise ConfigError(f"{PREFIX}{name}: {value!r} is neither 1 nor 0")
 
-    def log_level(self, name: str) -> LogLevel:
-        value = (self.text(name) or "info").lower()
-        for level in LOG_LEVELS:
-            if value == level:
-                return level
-        raise ConfigError(f"{PREFIX}{name}: {value!r} is none of {', '.join(LOG_LEVELS)}")
+    def word(self, name: str, known: tuple[W, ...], default: W) -> W:
+        value = (self.text(name) or default).lower()
+        for word in known:
+            if value == word:
+                return word
+        raise ConfigError(f"{PREFIX}{name}: {value!r} is none of {', '.join(known)}")
+
+
+def _default_store(environ: Mapping[str, str]) -> Path | None:
+    """Where programs keep their state by the XDG convention; None where there is no home."""
+    base = environ.get("XDG_STATE_HOME", "")
+    home = environ.get("HOME", "")
+    if Path(base).is_absolute():
+        return Path(base) / STORE_NAME
+    return Path(home) / ".local" / "state" / STORE_NAME if Path(home).is_absolute() else None
 
 
 def judge_keys(

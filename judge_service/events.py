@@ -1,0 +1,168 @@
+"""What a running service tells about itself: one small class per event.
+
+Whoever wants to know (metrics, traces) is an ``Observer``: called on the event loop, quick, and
+never raising. Everything an event names is from a closed set: ids of configured judges and loaded
+rubrics, error codes, words of this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from judge_service.usage import Usage
+
+LookUp = Literal["hit", "miss", "rejected"]
+BreakerState = Literal["closed", "open", "half_open"]
+Kind = Literal["assess", "compare", "rank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """One upstream request is over; ``code`` is None for a reply with a verdict."""
+
+    judge: str
+    code: str | None
+    seconds: float
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """One more request is about to be sent, after an error with this code."""
+
+    judge: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryDenied:
+    """The judge's retry budget is spent, so the error with this code stands."""
+
+    judge: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """A verdict was looked for in the cache; ``rejected`` is an entry that is not ours."""
+
+    result: LookUp
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A request waits for a verdict that another one is already asking for."""
+
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueChanged:
+    """How many calls wait for a judge, how many are with it, and how many may be."""
+
+    judge: str
+    waiting: int
+    running: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shed:
+    """A call was turned away because the queue of its judge is full."""
+
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerChanged:
+    """A judge's circuit breaker has a new state."""
+
+    judge: str
+    state: BreakerState
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A request has its outcome. ``code`` is None for a success; ``reward`` None where there is
+    none; ``rule`` names the hard rule that ended it; ``seconds`` is the whole time.
+    """
+
+    kind: Kind
+    rubric: str
+    code: str | None
+    reward: float | None
+    rule: str | None
+    seconds: float
+    family_unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PairJudged:
+    """One judge gave a verdict in both orders. Of ``decided`` orders with a winner, the answer
+    shown first won ``shown_first``.
+    """
+
+    judge: str
+    outcome: str
+    shown_first: int
+    decided: int
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyExcluded:
+    """A judge was left out because a candidate is of its family."""
+
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServedUnverified:
+    """A reply names a model that tells no family."""
+
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRanked:
+    """A group has its rewards; whether they are all equal."""
+
+    rubric: str
+    zero_advantage: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFailed:
+    """The store could not be read from, written to or connected to."""
+
+    what: Literal["read", "write", "connect"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaRefused:
+    """A caller was turned away for its quota."""
+
+    quota: Literal["rpm", "daily_cost_usd"]
+
+
+Event: TypeAlias = (
+    Attempted | Retried | RetryDenied | LookedUp | Joined | QueueChanged | Shed | BreakerChanged
+    | Judged | PairJudged | FamilyExcluded | ServedUnverified | GroupRanked | StoreFailed
+    | QuotaRefused
+)  # fmt: skip
+Observer: TypeAlias = Callable[[Event], None]
+
+
+def nobody(event: Event) -> None:
+    """The observer that takes note of nothing."""
+
+
+def all_of(*observers: Observer) -> Observer:
+    """One observer that tells several, in order."""
+
+    def tell(event: Event) -> None:
+        for observer in observers:
+            observer(event)
+
+    return tell

@@ -1,0 +1,68 @@
+"""The seam to what outlives a request and is shared: verdicts, counters, leases.
+
+Adapters implement ``Store`` over Redis, over an SQLite file, or in this process's memory. A store
+may be slow, full or gone at any moment; it never raises and never takes longer than its own limit
+(some 50 ms): what cannot be had is ``None``, and the caller goes on without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+FOREVER_S = 10 * 365 * 86400.0
+"""For what must not run out by itself; every key has a time to live all the same."""
+
+
+class Store(Protocol):
+    """Bytes by key, counters and leases, each with a time to live in seconds.
+
+    Keys are ASCII without spaces. Values may be anything a hostile writer has put there.
+    """
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes see the same data."""
+
+    async def get(self, key: str) -> bytes | None:
+        """The value, or None when there is none or it cannot be had. Gets of one moment travel
+        together, so a group of look-ups costs one round trip.
+        """
+
+    async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
+        """Store or replace; whether it was stored."""
+
+    async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
+        """Store unless the key exists. None when the store cannot say."""
+
+    async def delete(self, *keys: str) -> int:
+        """Remove keys; how many there were."""
+
+    async def add(self, key: str, amount: int, ttl_s: float) -> int | None:
+        """Add to a counter (negative takes away) and return the new count; a new counter begins
+        at 0 and lives ``ttl_s``. None when the store cannot be reached.
+        """
+
+    async def hold(self, key: str, owner: str, limit: int, ttl_s: float) -> bool | None:
+        """Take one of ``limit`` places under ``key`` for ``ttl_s``, or renew the place that
+        ``owner`` has. False when all are taken, None when the store cannot say.
+        """
+
+    async def drop(self, key: str, owner: str) -> None:
+        """Give a place back."""
+
+    async def trouble(self) -> str | None:
+        """What is wrong with the store just now, one short sentence; None when nothing is."""
+
+    def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes, float]]:
+        """Every key with that prefix, its value and the seconds it has left.
+
+        For operators' tools: unlike the rest it takes its time, and raises StoreError.
+        """
+
+    async def aclose(self) -> None:
+        """Release connections and files."""
+
+
+class StoreError(Exception):
+    """A store could not do what an operator's tool asked of it; the message is readable."""
