@@ -12,9 +12,13 @@ from judge_service.adapters.local_model import LocalModel, start_local_model
 from judge_service.ask import Asker
 from judge_service.engine import Engine
 from judge_service.envelope import assess_system, compare_system
+from judge_service.events import Observer, nobody
 from judge_service.judge import Bench, load_bench
 from judge_service.library import Library, load_library
+from judge_service.memory_store import MemoryStore
+from judge_service.secret import ServiceSecret, load_secret
 from judge_service.settings import Settings, judge_keys
+from judge_service.store import Store
 
 FIRST_ASSESS = "quick-look"
 FIRST_COMPARE = "pairwise-helpfulness"
@@ -27,6 +31,9 @@ class Service:
     settings: Settings
     engine: Engine
     local_model: LocalModel | None
+    store: Store
+    secret: ServiceSecret
+    observer: Observer
 
     def warnings(self) -> list[str]:
         """What an operator should know at start, one sentence each."""
@@ -57,7 +64,11 @@ def library_of(settings: Settings) -> Library:
 
 @asynccontextmanager
 async def open_service(
-    settings: Settings, environ: Mapping[str, str], *, read_ahead: bool = False
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    read_ahead: bool = False,
+    observer: Observer = nobody,
 ) -> AsyncIterator[Service]:
     """Load rubrics and judges and make them ready; closes everything at the end.
 
@@ -65,6 +76,8 @@ async def open_service(
     Raises ConfigError when anything cannot be right.
     """
     library = library_of(settings)
+    secret = load_secret(settings)
+    store: Store = MemoryStore()
     file = settings.judges_file()
     bench = None if file is None else load_bench(file)
     keys = {}
@@ -92,11 +105,19 @@ async def open_service(
         )
         if local is not None and read_ahead:
             local.read_ahead(_first_questions(library))
-        yield Service(settings=settings, engine=engine, local_model=local)
+        yield Service(
+            settings=settings,
+            engine=engine,
+            local_model=local,
+            store=store,
+            secret=secret,
+            observer=observer,
+        )
     finally:
         if warming is not None:
             await asyncio.gather(warming, return_exceptions=True)
         await backend.aclose()
+        await store.aclose()
         if local is not None:
             local.close()
 

@@ -18,10 +18,27 @@ def env(**variables: str) -> dict[str, str]:
 
 def test_without_variables_there_are_the_defaults() -> None:
     """The service listens on loopback at 8080 and asks for nothing."""
-    assert from_env({"HOME": "/root"}) == Settings()
+    assert from_env({}) == Settings()
     assert (Settings().host, Settings().port, Settings().workers) == ("127.0.0.1", 8080, 1)
     assert not Settings().log_texts
     assert not Settings().require_family
+
+
+@pytest.mark.parametrize(
+    ("environ", "file"),
+    [
+        ({"HOME": "/home/ada"}, "/home/ada/.local/state/judge-service/store.sqlite3"),
+        ({"HOME": "/home/ada", "XDG_STATE_HOME": "/s"}, "/s/judge-service/store.sqlite3"),
+        ({"HOME": "/home/ada", "XDG_STATE_HOME": "s"},
+         "/home/ada/.local/state/judge-service/store.sqlite3"),
+    ],
+    ids=["home", "XDG", "a relative XDG does not count"],
+)  # fmt: skip
+def test_the_embedded_store_is_where_programs_keep_their_state(
+    environ: dict[str, str], file: str
+) -> None:
+    """Without a file named, verdicts are kept in the user's state folder."""
+    assert from_env(environ).default_store == Path(file)
 
 
 READ: dict[str, tuple[str, str, Any]] = {
