@@ -69,7 +69,8 @@ class Budget:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A judge's verdict on one question, with what it took to get it. ``latency_ms`` covers all
-    attempts; ``unverified`` says that the served model's name tells no family.
+    attempts; ``unverified`` says that the served model's name tells no family. A ``cached`` one
+    was not asked for by this request: no attempts, no usage.
     """
 
     judge: JudgeSpec
@@ -80,6 +81,7 @@ class Answer:
     attempts: int
     latency_ms: float
     usage: Usage
+    cached: bool = False
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from judge_service import combine
-from judge_service.ask import Answer, Asker
+from judge_service.ask import Answer
 from judge_service.case import Case
 from judge_service.envelope import Question, assess_question
 from judge_service.errors import JudgingError, NoEligibleJudge, QuorumNotMet
@@ -25,10 +25,11 @@ from judge_service.reply import ScoreForm
 from judge_service.rubric import Rubric
 from judge_service.selection import Selection, select
 from judge_service.usage import Usage
+from judge_service.verdict_source import VerdictSource
 
 
 async def assess(
-    case: Case, inspection: Inspection, excluded: frozenset[str], asker: Asker
+    case: Case, inspection: Inspection, excluded: frozenset[str], source: VerdictSource
 ) -> AssessOutcome:
     """Judge one inspected candidate. ``excluded`` are the families that may not judge it.
 
@@ -45,15 +46,19 @@ async def assess(
         return _failed(case, inspection, error, {}, ())
     questions = _questions(case, inspection)
     if not case.request.audit:
-        unfit = await check_before(asker, selection, inspection.shown.shown_text)
+        unfit = await check_before(source.asker, selection, inspection.shown.shown_text)
         if unfit is not None:
             return _short_circuit(case, inspection.failed(unfit))
-    polls = await poll(case, asker, selection, questions)
-    return await _conclude(case, inspection, asker, selection, polls)
+    polls = await poll(case, source, selection, questions)
+    return await _conclude(case, inspection, source, selection, polls)
 
 
 async def _conclude(
-    case: Case, inspection: Inspection, asker: Asker, selection: Selection, polls: Sequence[Poll]
+    case: Case,
+    inspection: Inspection,
+    source: VerdictSource,
+    selection: Selection,
+    polls: Sequence[Poll],
 ) -> AssessOutcome:
     verdicts = [v for p in polls for a in p.answers for v in verdicts_of(a, p.question)]
     results = _results(case.rubric, polls)
@@ -67,7 +72,7 @@ async def _conclude(
         return _success(case, inspection, results, verdicts)
     first = failures[0][0]
     unfit = await check_after(
-        asker,
+        source.asker,
         inspection.shown.shown_text,
         first.question,
         ((miss.judge, miss.error) for miss in first.misses),
@@ -75,7 +80,7 @@ async def _conclude(
     if unfit is not None and not case.request.audit:
         return _short_circuit(case, inspection.failed(unfit))
     if judging.on_unjudgeable == "zero" and await _is_unjudgeable(
-        case, asker, [p for p, _ in failures]
+        case, source, [p for p, _ in failures]
     ):
         return _unjudgeable(case, inspection, verdicts)
     return _failed(case, inspection, failures[0][1], results, verdicts)
@@ -107,6 +112,7 @@ def verdicts_of(answer: Answer, question: Question) -> list[Verdict]:
             reason=answer.reason,
             criterion=name,
             point=point,
+            cached=answer.cached,
             attempts=answer.attempts,
             latency_ms=answer.latency_ms,
             usage=answer.usage if number == 0 else Usage(),
@@ -129,10 +135,10 @@ def _results(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResult
     }
 
 
-async def _is_unjudgeable(case: Case, asker: Asker, polls: Sequence[Poll]) -> bool:
+async def _is_unjudgeable(case: Case, source: VerdictSource, polls: Sequence[Poll]) -> bool:
     if not all(p.defeated_two_families for p in polls):
         return False
-    return await control_is_judged(case, asker, case.rubric.criteria[0], polls[0])
+    return await control_is_judged(case, source, case.rubric.criteria[0], polls[0])
 
 
 def _success(

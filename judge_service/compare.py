@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from judge_service.ask import Asker
 from judge_service.case import Case
 from judge_service.envelope import Question, compare_question
 from judge_service.errors import (
@@ -31,6 +30,7 @@ from judge_service.outcome import (
 from judge_service.pairwise import PREFERENCE, mapped_back, panel_outcome
 from judge_service.rules import RulesReport
 from judge_service.selection import Selection, select
+from judge_service.verdict_source import VerdictSource
 
 Inspections = tuple[Inspection, Inspection]
 
@@ -39,7 +39,7 @@ async def compare(
     case: Case,
     inspections: Inspections,
     excluded: frozenset[str],
-    asker: Asker,
+    source: VerdictSource,
     history: PairHistory,
 ) -> CompareOutcome:
     """Compare two inspected candidates. ``excluded`` are the families that may not judge them."""
@@ -55,7 +55,7 @@ async def compare(
     except (NoEligibleJudge, QuorumNotMet) as error:
         return _failed(case, inspections, error, ())
     if not case.request.audit:
-        fitting = await _fitting(asker, selection, inspections)
+        fitting = await _fitting(source, selection, inspections)
         settled = _without_judge(fitting)
         if settled is not None:
             return _compared(case, fitting, settled, (), short_circuited=True)
@@ -66,22 +66,22 @@ async def compare(
     keep = 1 if spare_judges else 0
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(ask_pair(case, asker, judge, questions, keep=keep))
+            group.create_task(ask_pair(case, source, judge, questions, keep=keep))
             for judge in selection.panel
         ]
     pairs = [task.result() for task in tasks]
     for index, (pair, budgets) in enumerate(pairs):
         spare = next(spares, None) if pair.outcome is None and case.deadline.left() > 0 else None
         if spare is not None:
-            pairs[index] = await replaced(case, asker, pair, spare, questions, budgets)
+            pairs[index] = await replaced(case, source, pair, spare, questions, budgets)
     judged = [pair for pair, _ in pairs]
-    return await _conclude(case, inspections, asker, selection, judged, questions, history)
+    return await _conclude(case, inspections, source, selection, judged, questions, history)
 
 
 async def _conclude(
     case: Case,
     inspections: Inspections,
-    asker: Asker,
+    source: VerdictSource,
     selection: Selection,
     judged: list[JudgedPair],
     questions: dict[Order, Question],
@@ -93,14 +93,14 @@ async def _conclude(
     if error is not None:
         _remember(case, inspections, judged, None, history)
         if not case.request.audit:
-            fitting = await _fitting_after(asker, inspections, judged, questions["AB"])
+            fitting = await _fitting_after(source, inspections, judged, questions["AB"])
             settled = _without_judge(fitting)
             if settled is not None:
                 return _compared(case, fitting, settled, judged, short_circuited=True)
         return _failed(case, inspections, error, judged)
     outcome = panel_outcome(answered, asked)
     if outcome == "inconsistent" and case.rubric.judging.on_inconsistent == "escalate":
-        extra = await escalated(case, asker, selection, questions)
+        extra = await escalated(case, source, selection, questions)
         if extra is not None:
             judged = [*judged, extra]
             outcome = extra.outcome or outcome
@@ -118,17 +118,22 @@ def _without_judge(inspections: Inspections) -> PairOutcome | None:
     return None
 
 
-async def _fitting(asker: Asker, selection: Selection, inspections: Inspections) -> Inspections:
+async def _fitting(
+    source: VerdictSource, selection: Selection, inspections: Inspections
+) -> Inspections:
     """The same inspections, with the rule ``fits_judge`` failed where a candidate is too long."""
     checked = []
     for one in inspections:
-        unfit = await check_before(asker, selection, one.shown.shown_text)
+        unfit = await check_before(source.asker, selection, one.shown.shown_text)
         checked.append(one if unfit is None else one.failed(unfit))
     return checked[0], checked[1]
 
 
 async def _fitting_after(
-    asker: Asker, inspections: Inspections, judged: Sequence[JudgedPair], question: Question
+    source: VerdictSource,
+    inspections: Inspections,
+    judged: Sequence[JudgedPair],
+    question: Question,
 ) -> Inspections:
     """The same, when a judge has found the pair too long and all but one candidate surely fits."""
     refusals = [
@@ -140,7 +145,7 @@ async def _fitting_after(
     checked = []
     for number, one in enumerate(inspections, start=1):
         text, slot = one.shown.shown_text, f"candidate_{number}"
-        unfit = await check_after(asker, text, question, refusals, slot=slot)
+        unfit = await check_after(source.asker, text, question, refusals, slot=slot)
         checked.append(one if unfit is None else one.failed(unfit))
     return checked[0], checked[1]
 
@@ -211,6 +216,7 @@ def _verdicts(judged: Sequence[JudgedPair]) -> tuple[Verdict, ...]:
                     reason=answer.reason,
                     order=order,
                     choice=mapped_back(answer.reading.choice, order),
+                    cached=answer.cached,
                     attempts=answer.attempts,
                     latency_ms=answer.latency_ms,
                     usage=answer.usage,

@@ -20,9 +20,12 @@ MIN_ATTEMPT_S = 10.0
 """An attempt may take half of what is left, but at least this long."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Deadline:
-    """The instant ``at`` (seconds of ``clock``) by which the answer must be there."""
+    """The instant ``at`` (seconds of ``clock``) by which the answer must be there.
+
+    It only moves where several requests wait for one verdict: to the latest of theirs.
+    """
 
     at: float
     clock: Callable[[], float] = time.monotonic
@@ -35,6 +38,14 @@ class Deadline:
     def left(self) -> float:
         """Seconds left, never negative."""
         return max(0.0, self.at - self.clock())
+
+    def copy(self) -> Deadline:
+        """One that can be moved without moving this."""
+        return Deadline(self.at, self.clock)
+
+    def extend_to(self, other: Deadline) -> None:
+        """Move to ``other`` if that is later."""
+        self.at = max(self.at, other.at)
 
     def attempt_s(self, configured: float | None) -> float:
         """How long the next attempt may take, in seconds: never past the deadline."""

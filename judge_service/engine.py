@@ -19,6 +19,7 @@ from judge_service.outcome import AssessOutcome, CompareOutcome
 from judge_service.request import AssessRequest, CompareRequest, Request
 from judge_service.rubric import Rubric
 from judge_service.selection import check_judges, known_families
+from judge_service.verdict_source import VerdictSource
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,9 +28,14 @@ class Engine:
 
     library: Library
     bench: Bench
-    asker: Asker
+    source: VerdictSource
     require_family: bool = False
     history: PairHistory = field(default_factory=PairHistory)
+
+    @property
+    def asker(self) -> Asker:
+        """Who asks the judges, past the cache."""
+        return self.source.asker
 
     async def assess(self, request: AssessRequest) -> AssessOutcome:
         """Judge one candidate. Raises RequestError for the caller's mistakes, nothing else."""
@@ -40,14 +46,14 @@ class Engine:
             )
         (inspection,) = await inspect((request.candidate,), case.rubric, request, case.deadline)
         excluded = self._look(case, (inspection,))
-        return await assessing.assess(case, inspection, excluded, self.asker)
+        return await assessing.assess(case, inspection, excluded, self.source)
 
     async def compare(self, request: CompareRequest) -> CompareOutcome:
         """Judge a pair. Raises RequestError for the caller's mistakes, nothing else."""
         case = self._open(request)
         first, second = await inspect(request.candidates, case.rubric, request, case.deadline)
         excluded = self._look(case, (first, second))
-        return await comparing.compare(case, (first, second), excluded, self.asker, self.history)
+        return await comparing.compare(case, (first, second), excluded, self.source, self.history)
 
     def _open(self, request: Request) -> Case:
         """Check a request against rubric and judges, and start its clock."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from judge_service.ask import Answer, Asker, Budget, as_judging_error
+from judge_service.ask import Answer, Budget, as_judging_error
 from judge_service.case import Case
 from judge_service.envelope import Question
 from judge_service.errors import JudgeServiceError, JudgingError
@@ -14,6 +14,7 @@ from judge_service.judge import JudgeSpec
 from judge_service.outcome import Choice, Order, PairOutcome
 from judge_service.pairwise import mapped_back, pair_outcome
 from judge_service.selection import Selection
+from judge_service.verdict_source import VerdictSource
 
 ORDERS: tuple[Order, Order] = ("AB", "BA")
 
@@ -47,7 +48,7 @@ class JudgedPair:
 
 async def ask_pair(
     case: Case,
-    asker: Asker,
+    source: VerdictSource,
     judge: JudgeSpec,
     questions: dict[Order, Question],
     budgets: dict[Order, Budget] | None = None,
@@ -60,10 +61,9 @@ async def ask_pair(
 
     async def one(order: Order) -> Answer | JudgingError:
         try:
-            answer = await asker.ask(
-                judge, questions[order], case.deadline, case.ledger, budgets[order],
-                keep=keep, single=single,
-            )  # fmt: skip
+            answer = await source.ask(
+                case, judge, questions[order], budgets[order], keep=keep, single=single
+            )
         except JudgeServiceError as error:
             return as_judging_error(error)
         case.note(answer)
@@ -75,14 +75,14 @@ async def ask_pair(
 
 async def replaced(
     case: Case,
-    asker: Asker,
+    source: VerdictSource,
     pair: JudgedPair,
     spare: JudgeSpec,
     questions: dict[Order, Question],
     budgets: dict[Order, Budget],
 ) -> tuple[JudgedPair, dict[Order, Budget]]:
     """One try at another family, in both orders; only a whole pair takes the other one's place."""
-    other, budgets = await ask_pair(case, asker, spare, questions, budgets, single=True)
+    other, budgets = await ask_pair(case, source, spare, questions, budgets, single=True)
     if other.outcome is None:
         return pair, budgets
     code = pair.error.code if pair.error else "no verdict"
@@ -91,14 +91,14 @@ async def replaced(
 
 
 async def escalated(
-    case: Case, asker: Asker, selection: Selection, questions: dict[Order, Question]
+    case: Case, source: VerdictSource, selection: Selection, questions: dict[Order, Question]
 ) -> JudgedPair | None:
     """The pair of one more judge family, or None where there is none or it gave no verdict."""
     judge = next(selection.spares(), None)
     if judge is None:
         case.flag(Flag("escalated", "inconsistent, and there is no other judge family to decide"))
         return None
-    pair, _ = await ask_pair(case, asker, judge, questions)
+    pair, _ = await ask_pair(case, source, judge, questions)
     if pair.outcome is None:
         code = pair.error.code if pair.error else "no verdict"
         case.flag(Flag("escalated", f"{judge.id} was asked to decide and could not ({code})"))

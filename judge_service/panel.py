@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from judge_service.ask import Answer, Asker, Budget, as_judging_error
+from judge_service.ask import Answer, Budget, as_judging_error
 from judge_service.case import Case
 from judge_service.envelope import Question, assess_question
 from judge_service.errors import (
@@ -22,6 +22,7 @@ from judge_service.judge import JudgeSpec
 from judge_service.rubric import Criterion
 from judge_service.selection import Selection
 from judge_service.types import Candidate
+from judge_service.verdict_source import VerdictSource
 
 CONTROL_PROMPT = "Name the capital of France in one word."
 CONTROL_ANSWER = "Paris"
@@ -67,15 +68,17 @@ class Poll:
 
 
 async def poll(
-    case: Case, asker: Asker, selection: Selection, questions: tuple[Question, ...]
+    case: Case, source: VerdictSource, selection: Selection, questions: tuple[Question, ...]
 ) -> list[Poll]:
     """Ask every judge of the panel every question, all at once; in the order of the questions."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_poll_one(case, asker, selection, q)) for q in questions]
+        tasks = [group.create_task(_poll_one(case, source, selection, q)) for q in questions]
     return [task.result() for task in tasks]
 
 
-async def _poll_one(case: Case, asker: Asker, selection: Selection, question: Question) -> Poll:
+async def _poll_one(
+    case: Case, source: VerdictSource, selection: Selection, question: Question
+) -> Poll:
     judging = case.rubric.judging
     second = judging.fallback == "family" or judging.on_unjudgeable == "zero"
     spare_judges = list(selection.spares()) if second else []
@@ -83,7 +86,7 @@ async def _poll_one(case: Case, asker: Asker, selection: Selection, question: Qu
     keep = 1 if spare_judges else 0
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(_ask_or_replace(case, asker, judge, question, spares, keep))
+            group.create_task(_ask_or_replace(case, source, judge, question, spares, keep))
             for judge in selection.panel
         ]
     answers: list[Answer] = []
@@ -97,7 +100,7 @@ async def _poll_one(case: Case, asker: Asker, selection: Selection, question: Qu
 
 async def _ask_or_replace(
     case: Case,
-    asker: Asker,
+    source: VerdictSource,
     judge: JudgeSpec,
     question: Question,
     spares: Iterator[JudgeSpec],
@@ -109,7 +112,7 @@ async def _ask_or_replace(
     """
     budget = Budget()
     try:
-        answer = await asker.ask(judge, question, case.deadline, case.ledger, budget, keep=keep)
+        answer = await source.ask(case, judge, question, budget, keep=keep)
     except JudgeServiceError as error:
         miss = Miss(judge=judge, error=as_judging_error(error))
     else:
@@ -119,7 +122,7 @@ async def _ask_or_replace(
     if spare is None:
         return None, [miss]
     try:
-        answer = await asker.ask(spare, question, case.deadline, case.ledger, budget, single=True)
+        answer = await source.ask(case, spare, question, budget, single=True)
     except JudgeServiceError as error:
         return None, [miss, Miss(judge=spare, error=as_judging_error(error))]
     case.note(answer)
@@ -133,16 +136,19 @@ def _spare(case: Case, miss: Miss, spares: Iterator[JudgeSpec]) -> JudgeSpec | N
     return next(spares, None) if wanted and case.deadline.left() > 0 else None
 
 
-async def control_is_judged(case: Case, asker: Asker, criterion: Criterion, poll: Poll) -> bool:
+async def control_is_judged(
+    case: Case, source: VerdictSource, criterion: Criterion, poll: Poll
+) -> bool:
     """Whether one of the judges that failed gives a control item under the same rubric a verdict.
 
     The control is the rubric's best anchor of the criterion, or a plain question where there is
-    none. Its cost is part of the request's usage.
+    none. It is asked anew each time, for what was so an hour ago says nothing about the judge now.
+    Its cost is part of the request's usage.
     """
     question = _control(case, criterion)
     for judge in dict.fromkeys(m.judge.id for m in poll.misses):
         try:
-            answer = await asker.ask(
+            answer = await source.asker.ask(
                 case.bench[judge], question, case.deadline, case.ledger, Budget(1), single=True
             )
         except JudgeServiceError:

@@ -19,6 +19,8 @@ from judge_service.memory_store import MemoryStore
 from judge_service.secret import ServiceSecret, load_secret
 from judge_service.settings import Settings, judge_keys
 from judge_service.store import Store
+from judge_service.verdict_record import Seal
+from judge_service.verdict_source import VerdictSource
 
 FIRST_ASSESS = "quick-look"
 FIRST_COMPARE = "pairwise-helpfulness"
@@ -45,8 +47,6 @@ class Service:
             for j in self.engine.bench.values()
             if j.max_concurrency or j.rpm or j.tpm
         ]
-        if self.settings.redis_url is not None or self.settings.store is not None:
-            found.append("there is no verdict cache yet; Redis URL and store are read but not used")
         if self.local_model is not None:
             found.append(
                 f"no judges are configured, so the embedded {self.local_model.model_file.stem} "
@@ -86,6 +86,7 @@ async def open_service(
     backend = LiteLLMBackend(keys)
     warming: asyncio.Future[None] | None = None
     local: LocalModel | None = None
+    source: VerdictSource | None = None
     try:
         if bench is None:
             local = await asyncio.to_thread(
@@ -97,10 +98,18 @@ async def open_service(
             warming = asyncio.ensure_future(backend.warm())
         else:
             await backend.check(bench.values())
+        source = VerdictSource(
+            Asker(backend),
+            store,
+            Seal(secret),
+            ttl_s=settings.cache_ttl_s,
+            shared=settings.share_cache,
+            observer=observer,
+        )
         engine = Engine(
             library=library,
             bench=bench,
-            asker=Asker(backend),
+            source=source,
             require_family=settings.require_family,
         )
         if local is not None and read_ahead:
@@ -116,6 +125,8 @@ async def open_service(
     finally:
         if warming is not None:
             await asyncio.gather(warming, return_exceptions=True)
+        if source is not None:
+            await source.aclose()
         await backend.aclose()
         await store.aclose()
         if local is not None:

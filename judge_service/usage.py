@@ -44,6 +44,10 @@ class Ledger:
         self.total = Usage()
         self._parent = parent
 
+    def bill(self, parent: Ledger | None) -> None:
+        """From now on count in ``parent``, too, in place of the one before."""
+        self._parent = parent
+
     def add(self, usage: Usage) -> None:
         """Count ``usage`` here and in every ledger above."""
         self.total = self.total + usage

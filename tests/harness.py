@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -124,6 +125,14 @@ def write_rubric(
     return rubrics
 
 
+_asked = itertools.count(1)
+
+
+def new_prompt() -> str:
+    """A prompt that nobody has asked about before, so that no verdict on it is in a cache."""
+    return f"Question {next(_asked)}?"
+
+
 @dataclass(frozen=True, slots=True)
 class RunningService:
     """A service that answers on ``url``."""
@@ -133,13 +142,13 @@ class RunningService:
 
     def assess(self, candidate: object = "An answer.", **more: Any) -> dict[str, Any]:
         """The answer to an assessment of a text or a candidate object."""
-        body = {"rubric": "quality", "prompt": "A question?", "candidate": _candidate(candidate)}
+        body = {"rubric": "quality", "prompt": new_prompt(), "candidate": _candidate(candidate)}
         return self.post("/v1/assess", {**body, **more})
 
     def compare(self, first: object, second: object, **more: Any) -> dict[str, Any]:
         """The answer to a comparison of two texts or candidate objects."""
         pair = [_candidate(first), _candidate(second)]
-        body = {"rubric": "pair", "prompt": "A question?", "candidates": pair}
+        body = {"rubric": "pair", "prompt": new_prompt(), "candidates": pair}
         return self.post("/v1/compare", {**body, **more})
 
     def post(self, path: str, body: object) -> dict[str, Any]:

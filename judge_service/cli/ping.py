@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from judge_service.scale import Point
 if TYPE_CHECKING:
     from judge_service.cli.remote import Remote
 
-PROMPT = "What is 2 + 2?"
-CANDIDATE = "2 + 2 is 4."
 # Said outright, so that no judge is excluded and none is flagged.
 FAMILY = "control-item"
 CONTROL = Rubric(
@@ -42,7 +41,7 @@ async def ping_in_process(flags: Mapping[str, object], seconds: float) -> dict[s
 
     async with in_process(flags) as target:
         service = target.service.engine
-        engine = Engine(library=Library([CONTROL]), bench=service.bench, asker=service.asker)
+        engine = Engine(library=Library([CONTROL]), bench=service.bench, source=service.source)
 
         async def one(judge_id: str) -> dict[str, Any]:
             request = asked("assess", _body(CONTROL.id, judge_id, seconds)).domain()
@@ -74,10 +73,15 @@ async def ping_remote(service: Remote, ids: list[str], seconds: float) -> dict[s
 
 
 def _body(rubric: str, judge_id: str, seconds: float) -> dict[str, Any]:
+    # A question nobody has asked before: a verdict from the cache would say nothing of the judge.
+    first, second = (secrets.randbelow(900_000) + 100_000 for _ in range(2))
     return {
         "rubric": rubric,
-        "prompt": PROMPT,
-        "candidate": {"text": CANDIDATE, "family": FAMILY},
+        "prompt": f"What is {first} + {second}?",
+        "candidate": {
+            "text": f"{first} + {second} is {first + second}.",
+            "family": FAMILY,
+        },
         "judges": [judge_id],
         "panel_size": 1,
         "timeout_s": seconds,

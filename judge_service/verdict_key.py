@@ -1,0 +1,71 @@
+"""Under which key a verdict is kept: everything that could move it, and nothing else.
+
+Weights, rules, nonces, tokens, times, timeouts and retries are no part of it. Every field goes in
+with its length, so that no two questions run together into one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from judge_service.envelope import Question
+from judge_service.judge import JudgeSpec
+from judge_service.reply import ChoiceForm, ReplyForm, ScoreForm
+from judge_service.types import Message
+
+KEY_VERSION = 1
+PREFIX = f"jv:{KEY_VERSION}:"
+_SAMPLING = {
+    "temperature", "max_output_tokens", "reasoning_effort", "extra", "reply", "schema_constants",
+}  # fmt: skip
+
+
+def verdict_key(
+    judge: JudgeSpec, question: Question, *, tenant: str | None, embedded: bool = False
+) -> str:
+    """``jv:<version>:<64 hex>``. ``tenant`` is None where all tenants share their verdicts.
+
+    An ``embedded`` judge listens on another port each time; its address is no part of the key.
+    """
+    digest = hashlib.sha256()
+
+    def take(text: str) -> None:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(data))
+        digest.update(data)
+
+    take("shared" if tenant is None else f"tenant {tenant}")
+    take(judge.model)
+    take("embedded" if embedded else f"at {judge.api_base}")
+    take(_canonical(judge.model_dump(mode="json", include=_SAMPLING)))
+    take(question.system)
+    take(str(len(question.slots)))
+    for name, value in question.slots:
+        take(name)
+        if isinstance(value, str):
+            take("text")
+            take(value)
+        else:
+            take("messages")
+            take(_canonical([_message(message) for message in value]))
+    take(_canonical(_form(question.form)))
+    return PREFIX + digest.hexdigest()
+
+
+def _message(message: Message) -> list[Any]:
+    calls = [[call.name, call.id, call.arguments] for call in message.tool_calls]
+    return [message.role, message.name, message.tool_call_id, message.text, calls]
+
+
+def _form(form: ReplyForm) -> list[Any]:
+    if isinstance(form, ScoreForm):
+        return ["score", form.allowed]
+    if isinstance(form, ChoiceForm):
+        return ["choice", form.allowed]
+    return ["scores", form.allowed]
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

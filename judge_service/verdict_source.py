@@ -1,0 +1,212 @@
+"""Where verdicts come from: the cache, another request that is asking already, or the judge.
+
+Only verdicts are kept, never a failure. A request that joins another one's asking shares its
+verdict or its failure; across processes a lease says who asks, and the others look for what comes
+of it. Audits pass all this by.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from judge_service.ask import Answer, Asker, Budget
+from judge_service.case import Case
+from judge_service.deadline import Deadline
+from judge_service.envelope import Question
+from judge_service.events import Joined, LookedUp, Observer, nobody
+from judge_service.flight import Flight
+from judge_service.judge import JudgeSpec
+from judge_service.served_model import Served, check_served
+from judge_service.store import Store
+from judge_service.usage import Usage
+from judge_service.verdict_key import KEY_VERSION, PREFIX, verdict_key
+from judge_service.verdict_record import Seal, VerdictRecord, offered
+
+LEASE_PREFIX = f"jl:{KEY_VERSION}:"
+LEASE_S = 3.0
+"""A process that dies while it asks is waited for no longer than this."""
+RENEW_S = 1.0
+FIRST_LOOK_S, LAST_LOOK_S = 0.01, 0.1
+"""How often to look for another process's verdict, at first and later on."""
+PATIENCE = 0.5
+"""The share of the time left that is spent on waiting for another process."""
+
+
+class VerdictSource:
+    """The verdicts of one service. ``shared`` lets all tenants use each other's."""
+
+    def __init__(
+        self,
+        asker: Asker,
+        store: Store,
+        seal: Seal,
+        *,
+        ttl_s: float,
+        shared: bool = False,
+        observer: Observer = nobody,
+    ) -> None:
+        self.asker = asker
+        self._store = store
+        self._seal = seal
+        self._ttl_s = ttl_s
+        self._shared = shared
+        self._observer = observer
+        self._flights: dict[str, Flight] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def ask(
+        self,
+        case: Case,
+        judge: JudgeSpec,
+        question: Question,
+        budget: Budget | None = None,
+        *,
+        keep: int = 0,
+        single: bool = False,
+    ) -> Answer:
+        """A verdict on ``question`` by ``judge``, like ``Asker.ask``, for a request.
+
+        Raises JudgingError.
+        """
+        if case.request.audit:
+            return await self.asker.ask(
+                judge, question, case.deadline, case.ledger, budget, keep=keep, single=single
+            )
+        key = verdict_key(
+            judge,
+            question,
+            tenant=None if self._shared else case.request.tenant,
+            embedded=judge.id in case.bench.trial,
+        )
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = self._flights[key] = Flight(key, case.deadline, self._land)
+            work = self._fly(flight, case, judge, question, budget, keep=keep, single=single)
+            task = flight.start(work)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            self._observer(Joined(judge.id))
+        return await flight.wait(case.deadline, case.ledger)
+
+    async def aclose(self) -> None:
+        """Wait for what is still being stored."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _land(self, flight: Flight) -> None:
+        if self._flights.get(flight.key) is flight:
+            del self._flights[flight.key]
+
+    async def _fly(
+        self,
+        flight: Flight,
+        case: Case,
+        judge: JudgeSpec,
+        question: Question,
+        budget: Budget | None,
+        *,
+        keep: int,
+        single: bool,
+    ) -> None:
+        key = flight.key
+        kept = await self._kept(key, judge, question, count=True)
+        if kept is not None:
+            flight.settle(kept)
+            return
+        async with self._turn(key, judge, question, flight.deadline) as found:
+            if found is not None:
+                flight.settle(found)
+                return
+            answer = await self.asker.ask(
+                judge, question, flight.deadline, flight.ledger, budget, keep=keep, single=single
+            )
+            flight.settle(answer)
+            record = VerdictRecord(
+                value=answer.reading.value, reason=answer.reason, model_served=answer.model_served
+            )
+            await self._store.put(key, self._seal.close(key, record), self._ttl_s)
+
+    @asynccontextmanager
+    async def _turn(
+        self, key: str, judge: JudgeSpec, question: Question, deadline: Deadline
+    ) -> AsyncIterator[Answer | None]:
+        """Whose turn it is to ask, of all processes: gives another one's verdict, or None when it
+        is this one's turn, which lasts as long as the block.
+        """
+        if not self._store.shared:
+            yield None
+            return
+        lease, owner = LEASE_PREFIX + key.removeprefix(PREFIX), secrets.token_hex(8)
+        until = time.monotonic() + deadline.left() * PATIENCE
+        pause = FIRST_LOOK_S
+        # None: the store cannot say, and nobody is waited for.
+        while (mine := await self._store.hold(lease, owner, 1, LEASE_S)) is False:
+            if time.monotonic() >= until:
+                break
+            await asyncio.sleep(pause)
+            pause = min(LAST_LOOK_S, pause * 1.5)
+            found = await self._kept(key, judge, question)
+            if found is not None:
+                yield found
+                return
+        if not mine:
+            yield None
+            return
+        # It may have come between the first look and the lease.
+        found = await self._kept(key, judge, question)
+        renewing = asyncio.create_task(self._renew(lease, owner))
+        try:
+            yield found
+        finally:
+            renewing.cancel()
+            with suppress(asyncio.CancelledError):
+                await renewing
+            await self._store.drop(lease, owner)
+
+    async def _renew(self, lease: str, owner: str) -> None:
+        while True:
+            await asyncio.sleep(RENEW_S)
+            await self._store.hold(lease, owner, 1, LEASE_S)
+
+    async def _kept(
+        self, key: str, judge: JudgeSpec, question: Question, *, count: bool = False
+    ) -> Answer | None:
+        """The verdict in the store, if it is ours and would be accepted today."""
+        started = time.monotonic()
+        data = await self._store.get(key)
+        if data is None:
+            if count:
+                self._observer(LookedUp("miss"))
+            return None
+        record = self._seal.open(key, data)
+        reading = None if record is None else offered(record, question.form)
+        if record is None or reading is None:
+            self._observer(LookedUp("rejected"))
+            await self._store.delete(key)
+            return None
+        served = check_served(
+            requested=judge.model,
+            served=record.model_served,
+            families=judge.families,
+            served_models=judge.served_models,
+        )
+        if served is Served.WRONG:
+            # The operator's idea of the right model has changed since.
+            self._observer(LookedUp("miss"))
+            return None
+        self._observer(LookedUp("hit"))
+        return Answer(
+            judge=judge,
+            reading=reading,
+            reason=record.reason,
+            model_served=record.model_served,
+            unverified=served is Served.UNVERIFIED,
+            attempts=0,
+            latency_ms=(time.monotonic() - started) * 1000.0,
+            usage=Usage(),
+            cached=True,
+        )
