@@ -1,0 +1,1 @@
+"""The verdict cache and single flight."""

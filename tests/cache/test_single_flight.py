@@ -1,0 +1,215 @@
+"""What callers see when many of them ask the same at once."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from judge_service.api.auth import key_hash, pepper_of
+from tests.cache.conftest import Open
+from tests.harness import RunningService
+from tests.provider import FakeProvider, behaviours, faults
+
+BODY: dict[str, Any] = {
+    "rubric": "quality",
+    "prompt": "What is the capital of France?",
+    "candidate": {"text": "Paris.", "family": "x"},
+    "judges": ["main"],
+}
+SLOW_S = 0.4
+
+
+def client(service: RunningService, **more: Any) -> httpx.AsyncClient:
+    """A client with room for many requests at once."""
+    limits = httpx.Limits(max_connections=None)
+    return httpx.AsyncClient(
+        base_url=service.url, timeout=30.0, trust_env=False, limits=limits, **more
+    )
+
+
+async def assess(http: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
+    """One assessment."""
+    answer = await http.post("/v1/assess", json={**BODY, **more})
+    assert answer.status_code == 200, answer.text
+    data: dict[str, Any] = answer.json()
+    return data
+
+
+async def arrived(provider: FakeProvider, number: int = 1) -> None:
+    """Returns when that many requests have reached the provider."""
+    assert await asyncio.to_thread(provider.wait_until, lambda: len(provider.requests) >= number)
+
+
+def test_two_hundred_at_once_cost_one_call(service: RunningService, provider: FakeProvider) -> None:
+    """All have the verdict, one of them the bill."""
+    provider.behave("main", behaviours.slow(behaviours.honest(), SLOW_S))
+
+    async def run() -> list[dict[str, Any]]:
+        async with client(service) as http:
+            return await asyncio.gather(*(assess(http) for _ in range(200)))
+
+    answers = asyncio.run(run())
+
+    assert len(provider.requests) == 1
+    assert {answer["reward"] for answer in answers} == {0.75}
+    paid = [a for a in answers if not a["verdicts"][0]["cached"]]
+    assert len(paid) == 1
+    assert sum(a["usage"]["upstream_requests"] for a in answers) == 1
+    assert sum(a["verdicts"][0]["attempts"] for a in answers) == 1
+    shared = [a for a in answers if a["verdicts"][0]["cached"]]
+    assert all(a["usage"]["prompt_tokens"] == 0 for a in shared)
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [(faults.status_error(401), "upstream_auth"), (faults.refuses_to_judge(), "refused")],
+    ids=["401", "refusal"],
+)
+def test_a_failure_is_shared_and_then_forgotten(
+    service: RunningService, provider: FakeProvider, fault: behaviours.Behaviour, code: str
+) -> None:
+    """Those who waited for it have the failure too; the next request asks anew."""
+    provider.behave("main", behaviours.slow(fault, SLOW_S))
+
+    async def run() -> list[dict[str, Any]]:
+        async with client(service) as http:
+            return await asyncio.gather(*(assess(http) for _ in range(20)))
+
+    answers = asyncio.run(run())
+    calls = len(provider.requests)
+    provider.behave("main", behaviours.honest())
+    after = service.post("/v1/assess", BODY)
+
+    assert calls <= 2  # an unusable reply is asked for once more
+    assert {(a["status"], a["reward"], a["error"]["code"]) for a in answers} == {
+        ("failed", None, code)
+    }
+    assert sum(a["usage"]["upstream_requests"] for a in answers) == calls
+    assert after["status"] == "success"
+    assert after["verdicts"][0]["cached"] is False
+
+
+def test_whoever_began_may_leave(service: RunningService, provider: FakeProvider) -> None:
+    """The first caller hangs up; the call goes on for the second one, who pays for it."""
+    provider.behave("main", behaviours.slow(behaviours.honest(), SLOW_S))
+
+    async def run() -> dict[str, Any]:
+        async with client(service) as http, client(service) as other:
+            first = asyncio.create_task(assess(http))
+            await arrived(provider)
+            second = asyncio.create_task(assess(other, timeout_s=20.0))
+            await other.get("/healthz")  # by now the second request has been read
+            first.cancel()
+            await asyncio.gather(first, return_exceptions=True)
+            return await second
+
+    answer = asyncio.run(run())
+
+    assert len(provider.requests) == 1
+    assert provider.requests[0].hung_up_at is None
+    assert (answer["status"], answer["reward"]) == ("success", 0.75)
+    assert answer["verdicts"][0]["cached"] is False
+    assert answer["usage"]["upstream_requests"] == 1
+
+
+def test_nobody_left_to_wait_ends_the_call(service: RunningService, provider: FakeProvider) -> None:
+    """When all have hung up the upstream call is cancelled, and a new request begins anew."""
+    provider.behave("main", [faults.hang(), behaviours.honest()])
+
+    async def leave() -> None:
+        async with client(service) as http:
+            waiting = [asyncio.create_task(assess(http)) for _ in range(5)]
+            await arrived(provider)
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    asyncio.run(leave())
+    assert provider.wait_until(lambda: provider.requests[0].hung_up_at is not None)
+    after = service.post("/v1/assess", BODY)
+
+    assert after["status"] == "success"
+    assert len(provider.requests) == 2
+
+
+def test_an_impatient_first_caller_spoils_nothing(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """The one who began runs out of time; the others go on waiting and have the verdict."""
+    provider.behave("main", behaviours.slow(behaviours.honest(), 0.8))
+
+    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
+        async with client(service) as http:
+            first = asyncio.create_task(assess(http, timeout_s=0.3))
+            await arrived(provider)
+            return await asyncio.gather(first, assess(http, timeout_s=20.0))
+
+    first, second = asyncio.run(run())
+
+    assert (first["status"], first["error"]["code"]) == ("failed", "deadline_exceeded")
+    assert (second["status"], second["reward"]) == ("success", 0.75)
+    assert first["reward"] is None
+
+
+def test_an_impatient_follower_leaves_alone(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """A follower's own deadline ends its wait; the one who began goes on."""
+    provider.behave("main", behaviours.slow(behaviours.honest(), 0.8))
+
+    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
+        async with client(service) as http:
+            first = asyncio.create_task(assess(http, timeout_s=20.0))
+            await arrived(provider)
+            return await asyncio.gather(first, assess(http, timeout_s=0.2))
+
+    first, second = asyncio.run(run())
+
+    assert len(provider.requests) == 1
+    assert (first["status"], first["usage"]["upstream_requests"]) == ("success", 1)
+    assert (second["status"], second["error"]["code"]) == ("failed", "deadline_exceeded")
+    assert second["usage"]["upstream_requests"] == 0
+
+
+def test_different_questions_do_not_wait_for_each_other(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Each of several candidates is asked about."""
+    provider.behave("main", behaviours.slow(behaviours.honest(), 0.1))
+
+    async def run() -> list[dict[str, Any]]:
+        async with client(service) as http:
+            texts = [{"text": f"Paris {n}.", "family": "x"} for n in range(20)]
+            return await asyncio.gather(*(assess(http, candidate=text) for text in texts))
+
+    answers = asyncio.run(run())
+
+    assert len(provider.requests) == 20
+    assert not any(a["verdicts"][0]["cached"] for a in answers)
+
+
+@pytest.mark.parametrize(("share", "calls"), [(False, 2), (True, 1)], ids=["apart", "sharing"])
+def test_tenants_share_only_what_they_are_allowed_to(
+    opened: Open, provider: FakeProvider, tmp_path: Path, share: bool, calls: int
+) -> None:
+    """Another tenant's verdict is not used, unless the operator lets tenants share."""
+    secret = "a secret of some length"
+    keys = tmp_path / "keys.toml"
+    keys.write_text(
+        "".join(
+            f'[[keys]]\nname = "{name}"\ntenant = "{name}"\n'
+            f'sha256 = "{key_hash(pepper_of(secret), f"key-{name}")}"\n'
+            for name in ("ada", "bob")
+        )
+    )
+    with opened(api_keys_file=keys, secret=secret, share_cache=share) as service:
+        for name in ("ada", "ada", "bob", "bob"):
+            headers = {"Authorization": f"Bearer key-{name}"}
+            answer = service.http.post("/v1/assess", json=BODY, headers=headers)
+            assert answer.json()["status"] == "success"
+
+    assert len(provider.requests) == calls
