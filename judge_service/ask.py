@@ -10,12 +10,13 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from tenacity import AsyncRetrying, retry_if_exception
 from tenacity.stop import stop_never
 
+from judge_service.attempt import CLOCK_S, send
 from judge_service.backend import Backend, ChatCall, ChatReply
 from judge_service.capability import Capability
 from judge_service.deadline import Deadline
@@ -25,52 +26,47 @@ from judge_service.errors import (
     EmptyReply,
     InternalError,
     JudgeServiceError,
-    JudgeTimeout,
-    JudgingError,
     OffScale,
     ParameterRefused,
-    TransportError,
-    TruncatedReply,
     Unparsable,
     UnusableReply,
     UpstreamError,
 )
+from judge_service.events import Attempted, Observer, nobody
+from judge_service.gates import Gates
 from judge_service.judge import JudgeSpec
+from judge_service.passage import Fate, Passage
 from judge_service.reply import Reading, Tokens, Unreadable, read_reply, redact
 from judge_service.reply_check import check_reply
+from judge_service.retry import (
+    BACKOFF_CAP_S,
+    BACKOFF_S,
+    MAX_REASKS,
+    MAX_REQUESTS,
+    Attempts,
+    Budget,
+    as_judging_error,
+)
 from judge_service.served_model import Served
 from judge_service.usage import Ledger, Usage
 
-MAX_REQUESTS = 3
-"""Upstream requests per verdict: retries, the re-ask, a dropped parameter, a second family."""
-MAX_REASKS = 1
-BACKOFF_S = 0.1
-BACKOFF_CAP_S = 2.0
+__all__ = [
+    "BACKOFF_CAP_S", "BACKOFF_S", "MAX_REASKS", "MAX_REQUESTS", "Answer", "Asker", "Budget",
+    "as_judging_error",
+]  # fmt: skip
+
 LONG_QUESTION_CHARS = 20_000
-CLOCK_S = 0.001
-"""Less than this is no time."""
 
 _UNREADABLE: dict[str, type[UnusableReply]] = {
     kind.code: kind for kind in (EmptyReply, Unparsable, OffScale)
 }
 
 
-@dataclass(slots=True)
-class Budget:
-    """Upstream requests that are left for one verdict, over all judges asked for it."""
-
-    left: int = MAX_REQUESTS
-
-    def spend(self) -> None:
-        """Count one request."""
-        self.left -= 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A judge's verdict on one question, with what it took to get it. ``latency_ms`` covers all
-    attempts; ``unverified`` says that the served model's name tells no family. A ``cached`` one
-    was not asked for by this request: no attempts, no usage.
+    attempts; ``unverified`` says that the served model's name tells no family, ``cached`` that the
+    judge was not asked for it anew.
     """
 
     judge: JudgeSpec
@@ -84,23 +80,6 @@ class Answer:
     cached: bool = False
 
 
-@dataclass(slots=True)
-class _State:
-    """What one asking has met so far."""
-
-    budget: Budget
-    keep: int
-    single: bool
-    requests: int = 0
-    transport_failures: int = 0
-    reasks: int = 0
-    larger: bool = False
-    adapted: bool = False
-    last: BaseException | None = None
-    wait_s: float = 0.0
-    ledger: Ledger = field(default_factory=Ledger)
-
-
 class _Read(NamedTuple):
     """A reply that holds a verdict."""
 
@@ -110,14 +89,44 @@ class _Read(NamedTuple):
     served: Served
 
 
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """A question as it is written for one attempt, with that attempt's secrets."""
+
+    question: Question
+    tokens: Tokens
+    nonce: str
+    user: str
+
+    def read(self, judge: JudgeSpec, reply: ChatReply) -> _Read:
+        """The verdict in the reply. Raises UnusableReply."""
+        served = check_reply(judge, reply)
+        try:
+            reading = read_reply(reply.content or "", tokens=self.tokens, form=self.question.form)
+        except Unreadable as error:
+            raise _UNREADABLE[error.code](str(error)) from None
+        hidden = (self.nonce, self.tokens.v, self.tokens.end)
+        reason = redact(reading.reason, secrets=hidden, system=self.question.system)
+        return _Read(reply, reading, reason, served)
+
+
 class Asker:
-    """Asks judges through one backend and remembers what each provider accepts.
+    """Asks judges through one backend, each past its gate, and remembers what its provider takes.
 
     ``jitter`` draws the share of the backoff that is waited, in [0, 1).
     """
 
-    def __init__(self, backend: Backend, *, jitter: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        gates: Gates | None = None,
+        observer: Observer = nobody,
+        jitter: Callable[[], float] | None = None,
+    ) -> None:
+        self.gates = Gates(observer=observer) if gates is None else gates
         self._backend = backend
+        self._observer = observer
         self._jitter = jitter or secrets.SystemRandom().random
         self._capabilities: dict[str, Capability] = {}
 
@@ -136,31 +145,48 @@ class Asker:
         *,
         keep: int = 0,
         single: bool = False,
+        admitted: bool = False,
     ) -> Answer:
         """Ask until there is a verdict, the budget is spent or the deadline passes.
 
-        ``keep`` requests of the budget are left for another judge; ``single`` allows no retry and
-        no re-ask. What was spent is counted in ``ledger`` whatever happens. Raises JudgingError.
+        ``keep`` requests of the budget are left for another judge, who stands in for one that is
+        out of order; ``single`` allows no retry and no re-ask; an ``admitted`` call is not turned
+        away by a full queue. What was spent is counted in ``ledger`` whatever happens. Raises
+        JudgingError.
         """
-        state = _State(budget or Budget(), keep, single, ledger=Ledger(ledger))
+        attempts = Attempts(
+            gate=self.gates.of(judge),
+            deadline=deadline,
+            observer=self._observer,
+            budget=budget or Budget(),
+            keep=keep,
+            single=single,
+            jitter=self._jitter,
+        )
+        own = Ledger(ledger)
         started = time.monotonic()
         retrying = AsyncRetrying(
             stop=stop_never,
-            retry=retry_if_exception(lambda error: self._again(error, state, deadline)),
-            wait=lambda _: state.wait_s,
+            retry=retry_if_exception(attempts.again),
+            wait=lambda _: attempts.wait_s,
             sleep=asyncio.sleep,
             reraise=True,
         )
-        read: _Read = await retrying(self._attempt, judge, question, deadline, state)
+        try:
+            read: _Read = await retrying(self._attempt, question, attempts, own, admitted)
+        except BaseException:
+            attempts.ended()
+            raise
+        attempts.succeeded()
         return Answer(
             judge=judge,
             reading=read.reading,
             reason=read.reason,
             model_served=read.reply.model,
             unverified=read.served is Served.UNVERIFIED,
-            attempts=state.requests,
+            attempts=attempts.requests,
             latency_ms=(time.monotonic() - started) * 1000.0,
-            usage=state.ledger.total,
+            usage=own.total,
         )
 
     def capability(self, judge: JudgeSpec) -> Capability:
@@ -168,102 +194,84 @@ class Asker:
         return self._capabilities.setdefault(judge.id, Capability.of(judge))
 
     async def _attempt(
-        self, judge: JudgeSpec, question: Question, deadline: Deadline, state: _State
+        self, question: Question, attempts: Attempts, ledger: Ledger, admitted: bool
     ) -> _Read:
-        capability = self.capability(judge)
+        gate, deadline = attempts.gate, attempts.deadline
+        spare = attempts.keep > 0
+        admitted = admitted or attempts.requests > 0
+        gate.look(deadline, spare=spare, admitted=admitted)
         tokens = Tokens.fresh()
         nonce = secrets.token_hex(16)
         user = await _rendered(question, tokens, nonce, deadline)
-        if deadline.left() <= 0:
+        size = gate.pace.tokens_of(len(question.system) + len(user))
+        passage = await gate.enter(tokens=size, deadline=deadline, spare=spare, admitted=admitted)
+        letter = _Letter(question, tokens, nonce, user)
+        try:
+            call = self._call(letter, attempts)
+        except BaseException:
+            passage.leave(Fate.UNSENT)
+            raise
+        return await self._asked(letter, call, attempts, passage, ledger)
+
+    def _call(self, letter: _Letter, attempts: Attempts) -> ChatCall:
+        judge = attempts.gate.judge
+        timeout_s = attempts.deadline.attempt_s(judge.attempt_timeout_s)
+        if timeout_s < CLOCK_S:
             raise DeadlineExceeded("the request's time was up before the judge could be asked")
-        schema = question.schema(tokens if judge.schema_constants else None)
-        call = ChatCall(
+        return ChatCall(
             judge=judge,
-            system=question.system,
-            user=user,
-            parameters=capability.parameters(judge, schema, larger=state.larger),
-            timeout_s=deadline.attempt_s(judge.attempt_timeout_s),
+            system=letter.question.system,
+            user=letter.user,
+            parameters=self._parameters(letter, attempts),
+            timeout_s=timeout_s,
         )
+
+    def _parameters(self, letter: _Letter, attempts: Attempts) -> dict[str, Any]:
+        judge = attempts.gate.judge
+        schema = letter.question.schema(letter.tokens if judge.schema_constants else None)
+        return self.capability(judge).parameters(judge, schema, larger=attempts.larger)
+
+    async def _asked(
+        self, letter: _Letter, call: ChatCall, attempts: Attempts, passage: Passage, ledger: Ledger
+    ) -> _Read:
+        """One upstream request and the verdict in its reply."""
+        own = Ledger(ledger)
+        code: str | None = InternalError.code
+        model = None
+
+        def read(reply: ChatReply) -> _Read:
+            nonlocal model
+            model = reply.model
+            self.capability(call.judge).reasons |= reply.reasoning_tokens > 0
+            return letter.read(call.judge, reply)
+
+        gate = attempts.gate
+        started = time.monotonic()
+        attempts.sending()
         try:
-            reply = await self._send(call, deadline, state)
+            found = await send(self._backend, gate, passage, call, attempts.deadline, own, read)
+            code = None
         except ParameterRefused as refusal:
-            capability.learn(refusal.parameters, str(refusal), call.parameters)
-            again = capability.parameters(judge, schema, larger=state.larger)
-            state.adapted = again != call.parameters
+            code = UpstreamError.code
+            self._adapt(refusal, letter, call, attempts)
             raise
-        capability.reasons |= reply.reasoning_tokens > 0
-        served = check_reply(judge, reply)
-        try:
-            reading = read_reply(reply.content or "", tokens=tokens, form=question.form)
-        except Unreadable as error:
-            raise _UNREADABLE[error.code](str(error)) from None
-        hidden = (nonce, tokens.v, tokens.end)
-        reason = redact(reading.reason, secrets=hidden, system=question.system)
-        return _Read(reply, reading, reason, served)
+        except JudgeServiceError as error:
+            code = as_judging_error(error).code
+            raise
+        finally:
+            # Nothing is counted of a request that never left, or that the caller gave up.
+            if own.total.upstream_requests:
+                seconds = time.monotonic() - started
+                self._observer(Attempted(call.judge.id, code, seconds, own.total, model))
+        return found
 
-    async def _send(self, call: ChatCall, deadline: Deadline, state: _State) -> ChatReply:
-        """One upstream request, cut off when its time is up even if the backend does not stop."""
-        state.requests += 1
-        state.budget.spend()
-        task = asyncio.ensure_future(self._backend.complete(call))
-        until = time.monotonic() + call.timeout_s
-        try:
-            # An event loop's timer may go off early, by as much as its last round took.
-            while not task.done() and (left := until - time.monotonic()) > 0:
-                await asyncio.wait({task}, timeout=left)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if not task.done():
-            task.cancel()
-            task.add_done_callback(_ignore)
-            state.ledger.add(_unanswered(call.judge))
-            if deadline.left() < CLOCK_S:
-                raise DeadlineExceeded(
-                    f"the request's time was up while judge {call.judge.id!r} was answering"
-                )
-            raise JudgeTimeout(
-                f"judge {call.judge.id!r} did not answer within {call.timeout_s:.3g} s"
-            )
-        return self._received(task, state)
-
-    def _received(self, task: asyncio.Future[ChatReply], state: _State) -> ChatReply:
-        try:
-            reply = task.result()
-        except ParameterRefused as refusal:
-            if refusal.sent:
-                state.ledger.add(Usage(upstream_requests=1))
-            else:
-                state.requests -= 1
-                state.budget.left += 1
-            raise
-        except JudgingError:
-            state.ledger.add(Usage(upstream_requests=1))
-            raise
-        except asyncio.CancelledError:
-            raise UpstreamError("the connection to the judge was given up") from None
-        state.ledger.add(reply.usage)
-        return reply
-
-    def _again(self, error: BaseException, state: _State, deadline: Deadline) -> bool:
-        """Whether to send one more request after ``error``; sets how long to wait before it."""
-        state.wait_s = 0.0
-        if state.budget.left <= state.keep:
-            return False
-        if isinstance(error, ParameterRefused):
-            return state.adapted
-        if state.single:
-            return False
-        if isinstance(error, UnusableReply):
-            state.reasks += 1
-            state.larger |= isinstance(error, TruncatedReply)
-            return state.reasks <= MAX_REASKS
-        if not isinstance(error, TransportError) or error.permanent:
-            return False
-        state.transport_failures += 1
-        backoff = min(BACKOFF_CAP_S, BACKOFF_S * 2.0**state.transport_failures)
-        state.wait_s = max(error.retry_after_s or 0.0, self._jitter() * backoff)
-        return state.wait_s < deadline.left()
+    def _adapt(
+        self, refusal: ParameterRefused, letter: _Letter, call: ChatCall, attempts: Attempts
+    ) -> None:
+        if not refusal.sent:
+            attempts.not_sent()
+        self.capability(call.judge).learn(refusal.parameters, str(refusal), call.parameters)
+        attempts.adapted = self._parameters(letter, attempts) != call.parameters
 
 
 async def _rendered(question: Question, tokens: Tokens, nonce: str, deadline: Deadline) -> str:
@@ -273,27 +281,3 @@ async def _rendered(question: Question, tokens: Tokens, nonce: str, deadline: De
     return await deadline.in_thread(
         lambda: render_user(question, tokens, nonce), "the question was being written"
     )
-
-
-def _unanswered(judge: JudgeSpec) -> Usage:
-    """A request whose answer nobody waited for: what it costs is known only where nothing costs."""
-    if judge.price is not None and judge.price.free:
-        return Usage(upstream_requests=1)
-    return Usage(upstream_requests=1, cost_usd=None, unknown_cost_calls=1)
-
-
-def _ignore(task: asyncio.Future[ChatReply]) -> None:
-    """Take the result of a request nobody waits for, so that asyncio does not complain of it."""
-    if not task.cancelled():
-        task.exception()
-
-
-def as_judging_error(error: JudgeServiceError) -> JudgingError:
-    """The outcome's error for what ended an asking. A parameter refused without an alternative is
-    the provider's error.
-    """
-    if isinstance(error, JudgingError):
-        return error
-    if isinstance(error, ParameterRefused):
-        return UpstreamError(f"the provider refuses the request: {str(error)[:300]}")
-    return InternalError(str(error))

@@ -9,6 +9,7 @@ from judge_service.ask import Answer
 from judge_service.case import Case
 from judge_service.envelope import Question, assess_question
 from judge_service.errors import JudgingError, NoEligibleJudge, QuorumNotMet
+from judge_service.exhibit import Exhibit
 from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.inspection import Inspection
@@ -41,10 +42,10 @@ async def assess(
     if not inspection.passed and not case.request.audit:
         return _short_circuit(case, inspection)
     try:
-        selection = select(case.request, case.rubric, case.bench, excluded)
+        selection = select(case.request, case.rubric, case.bench, excluded, case.observer)
     except (NoEligibleJudge, QuorumNotMet) as error:
         return _failed(case, inspection, error, {}, ())
-    questions = _questions(case, inspection)
+    questions = questions_of(case, inspection.shown)
     if not case.request.audit:
         unfit = await check_before(source.asker, selection, inspection.shown.shown_text)
         if unfit is not None:
@@ -61,7 +62,7 @@ async def _conclude(
     polls: Sequence[Poll],
 ) -> AssessOutcome:
     verdicts = [v for p in polls for a in p.answers for v in verdicts_of(a, p.question)]
-    results = _results(case.rubric, polls)
+    results = results_of(case.rubric, polls)
     judging = case.rubric.judging
     failures = [
         (p, error)
@@ -86,13 +87,13 @@ async def _conclude(
     return _failed(case, inspection, failures[0][1], results, verdicts)
 
 
-def _questions(case: Case, inspection: Inspection) -> tuple[Question, ...]:
+def questions_of(case: Case, shown: Exhibit) -> tuple[Question, ...]:
+    """What is asked about one candidate: each criterion, or all of them together."""
     rubric, request = case.rubric, case.request
     one = rubric.judging.ask == "together"
     groups = [rubric.criteria] if one else [(criterion,) for criterion in rubric.criteria]
     return tuple(
-        assess_question(rubric, group, request.prompt, inspection.shown, request.reference)
-        for group in groups
+        assess_question(rubric, group, request.prompt, shown, request.reference) for group in groups
     )
 
 
@@ -121,7 +122,8 @@ def verdicts_of(answer: Answer, question: Question) -> list[Verdict]:
     ]
 
 
-def _results(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResult]:
+def results_of(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResult]:
+    """The criteria that enough judges gave a point, by name."""
     points: dict[str, list[int]] = {}
     for one in polls:
         for answer in one.answers:

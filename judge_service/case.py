@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 from judge_service.ask import Answer
 from judge_service.deadline import Deadline
+from judge_service.events import Observer, ServedUnverified, nobody
 from judge_service.flags import Flag
 from judge_service.judge import Bench, JudgeSpec, fingerprint
 from judge_service.request import Request
@@ -15,7 +17,10 @@ from judge_service.usage import Ledger
 
 @dataclass(slots=True, kw_only=True)
 class Case:
-    """Collects usage, flags and the judges that answered while a request is worked on."""
+    """Collects usage, flags and the judges that answered while a request is worked on.
+
+    An ``admitted`` one has been let in together with others; a full queue does not turn it away.
+    """
 
     request: Request
     rubric: Rubric
@@ -24,6 +29,9 @@ class Case:
     ledger: Ledger = field(default_factory=Ledger)
     flags: list[Flag] = field(default_factory=list)
     answered: dict[str, JudgeSpec] = field(default_factory=dict)
+    observer: Observer = nobody
+    started: float = field(default_factory=time.monotonic)
+    admitted: bool = False
 
     def flag(self, flag: Flag) -> None:
         """Add a flag once."""
@@ -37,6 +45,8 @@ class Case:
         if judge.id in self.bench.trial:
             self.flag(Flag("trial_judge", f"{judge.id}: a small local model for trying things out"))
         if answer.unverified:
+            if not answer.cached:
+                self.observer(ServedUnverified(judge.id))
             served = answer.model_served or "no name"
             self.flag(
                 Flag(

@@ -16,6 +16,7 @@ from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
 from judge_service.inspection import Inspection
+from judge_service.judged_event import pair_judged
 from judge_service.judged_pair import ORDERS, JudgedPair, ask_pair, escalated, replaced
 from judge_service.metrics import compare_metrics
 from judge_service.outcome import (
@@ -51,7 +52,7 @@ async def compare(
         if settled is not None:
             return _compared(case, inspections, settled, (), short_circuited=True)
     try:
-        selection = select(case.request, case.rubric, case.bench, excluded)
+        selection = select(case.request, case.rubric, case.bench, excluded, case.observer)
     except (NoEligibleJudge, QuorumNotMet) as error:
         return _failed(case, inspections, error, ())
     if not case.request.audit:
@@ -188,8 +189,9 @@ def _remember(
         ab, ba = pair.choice("AB"), pair.choice("BA")
         if ab is None or ba is None:
             continue
-        if not case.request.audit:
+        if not case.request.audit and not pair.cached:
             history.add(pair.judge.id, ab, ba, lengths)
+            case.observer(pair_judged(pair.judge.id, ab, ba))
         won_by_longer = outcome == longer and lengths[0] != lengths[1]
         if won_by_longer and history.follows_length(pair.judge.id):
             case.flag(

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from judge_service import assess as assessing
 from judge_service import compare as comparing
 from judge_service.ask import Asker
 from judge_service.case import Case
 from judge_service.deadline import Deadline
-from judge_service.errors import InvalidRequest
+from judge_service.errors import InvalidRequest, JudgingError, Overloaded
+from judge_service.events import Kind, Observer, nobody
+from judge_service.exhibit import prompt_text, unread
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
-from judge_service.inspection import Inspection, inspect
+from judge_service.inspection import Inspection, inspect, unseen
 from judge_service.judge import Bench
+from judge_service.judged_event import judged
 from judge_service.library import Library
-from judge_service.outcome import AssessOutcome, CompareOutcome
-from judge_service.request import AssessRequest, CompareRequest, Request
+from judge_service.outcome import AssessOutcome, CompareOutcome, RankOutcome
+from judge_service.ranking import rank as ranking
+from judge_service.ranking.budget import check_group
+from judge_service.request import AssessRequest, CompareRequest, RankRequest, Request
 from judge_service.rubric import Rubric
+from judge_service.rules import RuleNeedsReference
 from judge_service.selection import check_judges, known_families
+from judge_service.types import Candidate
 from judge_service.verdict_source import VerdictSource
+
+log = logging.getLogger("judge_service.engine")
+
+
+Room: TypeAlias = Callable[[Sequence[Case]], Overloaded | None]
+"""Says why requests that come together are turned away before anybody is asked, if they are."""
+
+
+def always_room(cases: Sequence[Case]) -> Overloaded | None:
+    """Turns nobody away."""
+    return None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,37 +52,99 @@ class Engine:
     source: VerdictSource
     require_family: bool = False
     history: PairHistory = field(default_factory=PairHistory)
+    observer: Observer = nobody
+    room: Room = always_room
 
     @property
     def asker(self) -> Asker:
         """Who asks the judges, past the cache."""
         return self.source.asker
 
-    async def assess(self, request: AssessRequest) -> AssessOutcome:
-        """Judge one candidate. Raises RequestError for the caller's mistakes, nothing else."""
-        case = self._open(request)
-        if case.rubric.kind == "compare":
-            raise InvalidRequest(
-                f"rubric {request.rubric!r} compares two candidates; use compare", field="rubric"
-            )
-        (inspection,) = await inspect((request.candidate,), case.rubric, request, case.deadline)
+    async def assess(
+        self,
+        request: AssessRequest,
+        case: Case | None = None,
+        *,
+        lost: JudgingError | None = None,
+    ) -> AssessOutcome:
+        """Judge one candidate. Raises RequestError for the caller's mistakes, nothing else.
+
+        ``case`` is what ``check`` made of the request, where it was checked before. ``lost`` says
+        why it is not even looked at; the outcome is a failure with that error.
+        """
+        case = case or self.check(request)
+        (inspection,) = await self._inspect(case, (request.candidate,), lost)
         excluded = self._look(case, (inspection,))
-        return await assessing.assess(case, inspection, excluded, self.source)
+        outcome = await assessing.assess(case, inspection, excluded, self.source)
+        self._tell("assess", case, (inspection,), outcome)
+        return outcome
 
-    async def compare(self, request: CompareRequest) -> CompareOutcome:
-        """Judge a pair. Raises RequestError for the caller's mistakes, nothing else."""
-        case = self._open(request)
-        first, second = await inspect(request.candidates, case.rubric, request, case.deadline)
+    async def compare(
+        self,
+        request: CompareRequest,
+        case: Case | None = None,
+        *,
+        lost: JudgingError | None = None,
+    ) -> CompareOutcome:
+        """Judge a pair, in the same way. Raises RequestError, nothing else."""
+        case = case or self.check(request)
+        first, second = await self._inspect(case, request.candidates, lost)
         excluded = self._look(case, (first, second))
-        return await comparing.compare(case, (first, second), excluded, self.source, self.history)
+        outcome = await comparing.compare(
+            case, (first, second), excluded, self.source, self.history
+        )
+        self._tell("compare", case, (first, second), outcome)
+        return outcome
 
-    def _open(self, request: Request) -> Case:
-        """Check a request against rubric and judges, and start its clock."""
+    async def rank(
+        self,
+        request: RankRequest,
+        case: Case | None = None,
+        *,
+        lost: JudgingError | None = None,
+    ) -> RankOutcome:
+        """Rank a group, in the same way. Raises RequestError, nothing else."""
+        case = case or self.check(request)
+        inspections = await self._inspect(case, request.candidates, lost)
+        excluded = self._look(case, tuple(inspections))
+        outcome = await ranking.rank(
+            case, request, inspections, excluded, self.source, self.history
+        )
+        self._tell("rank", case, tuple(inspections), outcome)
+        return outcome
+
+    def check(self, request: Request, deadline: Deadline | None = None) -> Case:
+        """Look for the caller's mistakes without judging; starts the clock unless it runs already.
+
+        The case keeps the rubric it was checked against, whatever becomes of the library.
+        Raises RequestError.
+        """
         rubric = self.library[request.rubric]
         _check_reference(request, rubric)
         check_judges(request, rubric, self.bench)
-        deadline = Deadline.after(request.timeout_s)
-        return Case(request=request, rubric=rubric, bench=self.bench, deadline=deadline)
+        if isinstance(request, AssessRequest) and rubric.kind == "compare":
+            raise InvalidRequest(
+                f"rubric {request.rubric!r} compares two candidates; use compare", field="rubric"
+            )
+        if isinstance(request, RankRequest):
+            check_group(request, rubric)
+        if self.require_family:
+            known_families([unread(c) for c in _candidates(request)], require=True)
+        deadline = deadline or Deadline.after(request.timeout_s)
+        return Case(
+            request=request,
+            rubric=rubric,
+            bench=self.bench,
+            deadline=deadline,
+            observer=self.observer,
+        )
+
+    async def _inspect(
+        self, case: Case, candidates: Sequence[Candidate], lost: JudgingError | None
+    ) -> list[Inspection]:
+        if lost is not None:
+            return [unseen(candidate, lost) for candidate in candidates]
+        return await inspect(candidates, case.rubric, case.request, case.deadline)
 
     def _look(self, case: Case, inspections: tuple[Inspection, ...]) -> frozenset[str]:
         """Collect the flags of the candidates; returns the families that may not judge."""
@@ -75,6 +158,29 @@ class Engine:
             case.flag(flag)
         return families
 
+    def _tell(
+        self,
+        kind: Kind,
+        case: Case,
+        inspections: tuple[Inspection, ...],
+        outcome: AssessOutcome | CompareOutcome | RankOutcome,
+    ) -> None:
+        event = judged(kind, case, outcome)
+        self.observer(event)
+        if log.isEnabledFor(logging.DEBUG):
+            # Texts stand apart from the message: whoever writes the line decides what is shown.
+            texts = [prompt_text(case.request.prompt), *(one.shown.text for one in inspections)]
+            log.debug(
+                "%s on %s: %s", kind, case.rubric.id, event.code or "success",
+                extra={"texts": texts},
+            )  # fmt: skip
+
+
+def _candidates(request: Request) -> tuple[Candidate, ...]:
+    if isinstance(request, AssessRequest):
+        return (request.candidate,)
+    return request.candidates if isinstance(request, (CompareRequest, RankRequest)) else ()
+
 
 def _check_reference(request: Request, rubric: Rubric) -> None:
     wanted = rubric.judging.reference
@@ -82,3 +188,8 @@ def _check_reference(request: Request, rubric: Rubric) -> None:
         raise InvalidRequest(f"rubric {rubric.id!r} needs a reference", field="reference")
     if wanted == "forbidden" and request.reference is not None:
         raise InvalidRequest(f"rubric {rubric.id!r} takes no reference", field="reference")
+    for rule in rubric.rules:
+        try:
+            rule.check_reference(request.reference)
+        except RuleNeedsReference as error:
+            raise InvalidRequest(f"rubric {rubric.id!r}: {error}", field="reference") from None

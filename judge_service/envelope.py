@@ -110,6 +110,31 @@ def compare_question(
     )
 
 
+def list_question(
+    rubric: Rubric,
+    criterion: Criterion,
+    prompt: Prompt,
+    shown: Sequence[Exhibit],
+    reference: str | None,
+) -> Question:
+    """The question about several candidates at once, in the order given, on one criterion."""
+    slots: list[Slot] = [("prompt", prompt)]
+    if reference is not None:
+        slots.append(("reference", reference))
+    names = []
+    for number, one in enumerate(shown, start=1):
+        if one.context:
+            slots.append((f"context_{number}", one.context))
+        names.append(f"candidate_{number}")
+        slots.append((names[-1], one.shown))
+    return Question(
+        system=list_system(rubric, criterion.name),
+        slots=tuple(slots),
+        form=ScoresForm(allowed=tuple((name, criterion.points.values) for name in names)),
+        criterion=criterion.name,
+    )
+
+
 def render_user(question: Question, tokens: Tokens, nonce: str) -> str:
     """The user message: a block per slot, then the reply form as the last line."""
     parts = [
@@ -213,6 +238,37 @@ def assess_system(rubric: Rubric, names: tuple[str, ...]) -> str:
     if key not in _SYSTEMS:
         _remember(key, _build_assess_system(rubric, names))
     return _SYSTEMS[key]
+
+
+def list_system(rubric: Rubric, name: str) -> str:
+    """The system message for several candidates on one criterion."""
+    key = (rubric.rubric_hash, (name, "*"))
+    if key not in _SYSTEMS:
+        _remember(key, _build_list_system(rubric, name))
+    return _SYSTEMS[key]
+
+
+def _build_list_system(rubric: Rubric, name: str) -> str:
+    criterion = next(c for c in rubric.criteria if c.name == name)
+    anchors = _anchor_text(rubric, criterion)
+    parts = [
+        "You are a judge. You assess several candidate answers to the same prompt on a fixed "
+        "scale.\n",
+        _FENCE,
+        _slots_text(rubric),
+        _FAIRNESS,
+        "Judge each candidate by itself; several may get the same point. The order in which they "
+        "are shown says nothing about them, and nothing that one says of another counts.\n",
+        f"Rubric: {rubric.id}\n{rubric.description}\n",
+        _criterion_text(criterion),
+    ]
+    if anchors:
+        parts += [
+            "Anchors: worked examples that fix what a point means. They are not what you judge "
+            "now.\n",
+            anchors,
+        ]
+    return "\n".join([*parts, _REPLY])
 
 
 def _build_compare_system(rubric: Rubric) -> str:

@@ -20,12 +20,16 @@ Kind = Literal["assess", "compare", "rank"]
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """One upstream request is over; ``code`` is None for a reply with a verdict."""
+    """One upstream request is over; ``code`` is None for a reply with a verdict.
+
+    ``model_served`` is what the provider calls its model: for traces, never a label.
+    """
 
     judge: str
     code: str | None
     seconds: float
     usage: Usage
+    model_served: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,8 @@ class BreakerChanged:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A request has its outcome. ``code`` is None for a success; ``reward`` None where there is
-    none; ``rule`` names the hard rule that ended it; ``seconds`` is the whole time.
+    none; ``rule`` names the hard rule that ended it; ``seconds`` is the whole time. An ``audit`` is
+    counted apart.
     """
 
     kind: Kind
@@ -96,6 +101,7 @@ class Judged:
     rule: str | None
     seconds: float
     family_unknown: bool = False
+    audit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +132,16 @@ class ServedUnverified:
 
 @dataclass(frozen=True, slots=True)
 class GroupRanked:
-    """A group has its rewards; whether they are all equal."""
+    """A group has its rewards. Shares are in [0, 1]; ``length_correlation`` is Pearson's r of
+    reward and length, None where that says nothing.
+    """
 
     rubric: str
+    rewards: tuple[float, ...]
     zero_advantage: bool
+    near_duplicate_share: float = 0.0
+    length_correlation: float | None = None
+    tie_rate: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

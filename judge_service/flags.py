@@ -15,6 +15,9 @@ FlagName = Literal[
     "length_bias",  # the winner may have won by length alone
     "near_duplicate",  # candidates that differ in form only
     "zero_advantage",  # every reward of a group is the same
+    "constant_answer",  # the same answer to many different prompts
+    "length_correlation",  # a group's rewards follow the length of its answers
+    "unsettled_ties",  # equal rewards that pairs were to settle and could not
     "escalated",  # another family decided an inconsistent pair
     "prompt_echo",  # the candidate mostly repeats its prompt
     "no_length_limit",  # the rubric puts no upper limit on length

@@ -30,6 +30,8 @@ class BiasFigures:
 
     ``first_position_share`` is the share of single orders with a winner in which the candidate
     shown first won; it is 0.5 for a judge without position bias whatever the candidates are.
+    ``orders_decided`` is how many such orders there are, ``lengths_decided`` how many pairs with a
+    consistent winner and different lengths ``longer_won_share`` is made of.
     """
 
     pairs: int
@@ -39,6 +41,8 @@ class BiasFigures:
     recency: int
     first_position_share: float | None
     longer_won_share: float | None
+    orders_decided: int = 0
+    lengths_decided: int = 0
 
 
 @dataclass(slots=True)
@@ -69,6 +73,8 @@ class PairHistory:
             recency=sum(gained(p.ab, p.ba) == "recency" for p in pairs),
             first_position_share=_share(shown_first),
             longer_won_share=_share(by_length),
+            orders_decided=len(shown_first),
+            lengths_decided=len(by_length),
         )
 
     def follows_length(self, judge: str) -> bool:

@@ -70,8 +70,13 @@ async def _inspect_long(
             lambda: _inspect(candidate, rubric, request), "the rules were being checked"
         )
     except DeadlineExceeded as error:
-        nothing = RulesReport(passed=True, score=0.0, results=())
-        return Inspection(shown=unread(candidate), rules=nothing, flags=(), broken=error)
+        return unseen(candidate, error)
+
+
+def unseen(candidate: Candidate, why: JudgingError) -> Inspection:
+    """A candidate that nobody looked at; nothing can be made of it."""
+    nothing = RulesReport(passed=True, score=0.0, results=())
+    return Inspection(shown=unread(candidate), rules=nothing, flags=(), broken=why)
 
 
 def _size(candidate: Candidate) -> int:

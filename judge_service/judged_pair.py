@@ -41,6 +41,11 @@ class JudgedPair:
         return None if ab is None or ba is None else pair_outcome(ab, ba)
 
     @property
+    def cached(self) -> bool:
+        """Whether both orders were asked before: nothing new of the judge."""
+        return all(isinstance(a, Answer) and a.cached for a in (self.ab, self.ba))
+
+    @property
     def error(self) -> JudgingError | None:
         """The first order's error, else the second's, else None."""
         return next((a for a in (self.ab, self.ba) if isinstance(a, JudgingError)), None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping, ValuesView
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,11 @@ from judge_service.anchor import Anchor
 from judge_service.errors import ConfigError, UnknownRubric
 from judge_service.rubric import Rubric
 
+UPLOADED = "# Written by PUT /v1/rubrics: the anchors are in this file, at its end."
+"""First line of a rubric file that holds its anchors itself. Rubric and anchors are then replaced
+together, in one step; an anchors file beside it is not looked at.
+"""
+_NAMED = re.compile(r"([a-z_][\w.\[\]-]*): (.*)", re.DOTALL)
 _PLAINER = {
     "extra_forbidden": "unknown field",
     "missing": "missing",
@@ -31,10 +37,22 @@ def shipped(folder: str) -> Path:
 
 
 class Library(Mapping[str, Rubric]):
-    """Rubrics by id. Iterates in order of ids; an unknown id raises UnknownRubric."""
+    """Rubrics by id. Iterates in order of ids; an unknown id raises UnknownRubric.
+
+    A rubric itself never changes: who has taken one out keeps it, whatever comes in its place.
+    """
 
     def __init__(self, rubrics: Collection[Rubric]) -> None:
+        self._rubrics: Mapping[str, Rubric] = {}
+        self.replace(rubrics)
+
+    def replace(self, rubrics: Collection[Rubric]) -> None:
+        """Hold these from now on. Safe from any thread: what is being read stays as it is."""
         self._rubrics = {r.id: r for r in sorted(rubrics, key=lambda r: r.id)}
+
+    def snapshot(self) -> Library:
+        """A library of the rubrics of this moment."""
+        return Library(self._rubrics.values())
 
     def __getitem__(self, rubric_id: str) -> Rubric:
         try:
@@ -53,6 +71,14 @@ class Library(Mapping[str, Rubric]):
 
     def __len__(self) -> int:
         return len(self._rubrics)
+
+    def values(self) -> ValuesView[Rubric]:
+        """The rubrics at this moment."""
+        return self._rubrics.values()
+
+    def items(self) -> ItemsView[str, Rubric]:
+        """Ids and rubrics at this moment."""
+        return self._rubrics.items()
 
 
 def load_library(
@@ -99,8 +125,11 @@ def load_rubric(
     file: Path, anchors_file: Path | None = None, *, rule_modules: Collection[str] = ()
 ) -> Rubric:
     """Load one rubric file and, where it exists, its anchors file. Raises ConfigError."""
-    data = read_toml(file)
-    if "anchors" in data:
+    text = _read_text(file)
+    data = decode_toml(text, file)
+    if text.startswith(UPLOADED):
+        anchors_file = None
+    elif "anchors" in data:
         raise ConfigError(f"{file}: anchors: they belong in a file of their own")
     rubric = parse_rubric(data, where=str(file), rule_modules=rule_modules)
     if anchors_file is not None and anchors_file.exists():
@@ -118,14 +147,24 @@ def parse_rubric(
 ) -> Rubric:
     """Make a rubric of decoded TOML or JSON. Raises ConfigError that names ``where`` and field."""
     try:
-        return Rubric.model_validate(data, context={"rule_modules": rule_modules})
+        return check_rubric(data, rule_modules=rule_modules)
     except ValidationError as error:
         raise ConfigError("\n".join(f"{where}: {line}" for line in explain(error))) from None
 
 
+def check_rubric(data: Mapping[str, Any], *, rule_modules: Collection[str] = ()) -> Rubric:
+    """The same, with all faults as they were found. Raises ValidationError."""
+    return Rubric.model_validate(data, context={"rule_modules": rule_modules})
+
+
 def explain(error: ValidationError) -> list[str]:
     """One readable line per fault: the field's path and what is wrong with it."""
-    lines = []
+    return [f"{path}: {message}" if path else message for path, message in faults_of(error)]
+
+
+def faults_of(error: ValidationError) -> list[tuple[str, str]]:
+    """The path of each fault ("" for the whole) and its message."""
+    faults = []
     for fault in error.errors(include_url=False, include_input=False):
         path = ""
         for part in fault["loc"]:
@@ -135,9 +174,11 @@ def explain(error: ValidationError) -> list[str]:
         path = path.lstrip(".")
         message = _PLAINER.get(fault["type"], fault["msg"].removeprefix("Value error, "))
         # A check of several fields at once names the field itself.
-        named = not path or message.startswith((f"{path}.", f"{path}["))
-        lines.append(message if named else f"{path}: {message}")
-    return lines
+        named = _NAMED.fullmatch(message)
+        if named and (not path or named[1].startswith((f"{path}.", f"{path}["))):
+            path, message = named.groups()
+        faults.append((path, message))
+    return faults
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -149,8 +190,13 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def read_toml(file: Path) -> dict[str, Any]:
     """Decode a TOML file. Raises ConfigError when it is missing or not TOML."""
+    return decode_toml(_read_text(file), file)
+
+
+def decode_toml(text: str, file: Path) -> dict[str, Any]:
+    """Decode the text of a TOML file. Raises ConfigError."""
     try:
-        return tomllib.loads(_read_text(file))
+        return tomllib.loads(text)
     except RecursionError:
         raise ConfigError(f"{file}: not TOML: nested too deeply") from None
     except ValueError as error:

@@ -114,5 +114,74 @@ class CompareFailed(Common):
     rules: tuple[RulesReport, RulesReport]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedMember:
+    """One member of a group. Exactly one of ``reward`` and ``error`` is set.
+
+    ``criteria`` are those of an assessment, ``wins`` the share of wins in pairs, in [0, 1].
+    """
+
+    id: str | None
+    reward: float | None
+    error: JudgingError | None
+    rules: RulesReport
+    criteria: Mapping[str, CriterionResult] = field(default_factory=dict)
+    wins: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairCounts:
+    """What became of a group's pairs. ``single`` were asked in one order only (and decided);
+    ``first_position_share`` is of all orders with a winner, None without any.
+    """
+
+    asked: int = 0
+    consistent: int = 0
+    tie: int = 0
+    inconsistent: int = 0
+    failed: int = 0
+    single: int = 0
+    first_position_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCount:
+    """What one judge gave a group: ``verdicts`` of which ``cached`` were not asked for anew."""
+
+    judge: str
+    family: str
+    model: str
+    model_served: str | None
+    verdicts: int
+    cached: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupCommon(Common):
+    """What every outcome of a group carries; ``strategy`` is the one that was followed."""
+
+    strategy: Literal["assess", "pairwise", "listwise"]
+    members: tuple[RankedMember, ...]
+    pairs: PairCounts
+    judges: tuple[JudgeCount, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked(GroupCommon):
+    """A success: every member has a reward. ``ranks`` begin with 1, equal rewards share one."""
+
+    rewards: tuple[float, ...]
+    ranks: tuple[int, ...]
+    zero_advantage: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankFailed(GroupCommon):
+    """The group has no rewards; ``members`` tell who could not be judged."""
+
+    error: JudgingError
+
+
 AssessOutcome = Assessed | AssessFailed
 CompareOutcome = Compared | CompareFailed
+RankOutcome = Ranked | RankFailed

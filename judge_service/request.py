@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from judge_service.types import Candidate, Prompt
 
 DEFAULT_TIMEOUT_S = 30.0
 MAX_TIMEOUT_S = 600.0
+MIN_GROUP, MAX_GROUP = 2, 64
+Strategy = Literal["auto", "assess", "pairwise", "listwise"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +44,12 @@ class CompareRequest(Request):
     """Two candidates against each other."""
 
     candidates: tuple[Candidate, Candidate]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankRequest(Request):
+    """A group of 2 to 64 candidates. ``max_calls`` bounds the verdicts that are asked for."""
+
+    candidates: tuple[Candidate, ...]
+    strategy: Strategy = "auto"
+    max_calls: int | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from judge_service.errors import InvalidRequest, QuorumNotMet, UnknownJudge
+from judge_service.events import FamilyExcluded, Observer, nobody
 from judge_service.exhibit import Exhibit, prompt_text
 from judge_service.flags import Flag
 from judge_service.judge import Bench, JudgeSpec
@@ -61,12 +62,21 @@ def known_families(
     return families, [Flag("family_unknown", detail)]
 
 
-def select(request: Request, rubric: Rubric, bench: Bench, excluded: frozenset[str]) -> Selection:
-    """Choose the judges of a request.
+def select(
+    request: Request,
+    rubric: Rubric,
+    bench: Bench,
+    excluded: frozenset[str],
+    observer: Observer = nobody,
+) -> Selection:
+    """Choose the judges of a request, and tell who was left out for its family.
 
     Raises UnknownJudge, NoEligibleJudge, and QuorumNotMet when there are too few families.
     """
     pool = bench.rotation() if request.judges is None else _named(request.judges, bench)
+    for judge in pool:
+        if judge.families & excluded and not request.audit:
+            observer(FamilyExcluded(judge.id))
     size = request.panel_size or rubric.judging.panel_size
     ordered = order(eligible(pool, excluded), rubric.rubric_hash, prompt_text(request.prompt))
     chosen = panel(ordered, size)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from judge_service.adapters.litellm_backend import LiteLLMBackend
 from judge_service.adapters.local_model import LocalModel, start_local_model
+from judge_service.adapters.opening import open_store
 from judge_service.ask import Asker
-from judge_service.engine import Engine
+from judge_service.case import Case
+from judge_service.engine import Engine, Room
 from judge_service.envelope import assess_system, compare_system
+from judge_service.errors import Overloaded
 from judge_service.events import Observer, nobody
+from judge_service.gates import Gates
 from judge_service.judge import Bench, load_bench
 from judge_service.library import Library, load_library
-from judge_service.memory_store import MemoryStore
+from judge_service.rubric_folder import RubricFolder
 from judge_service.secret import ServiceSecret, load_secret
 from judge_service.settings import Settings, judge_keys
 from judge_service.store import Store
@@ -36,17 +40,13 @@ class Service:
     store: Store
     secret: ServiceSecret
     observer: Observer
+    rubric_folder: RubricFolder | None = None
 
     def warnings(self) -> list[str]:
         """What an operator should know at start, one sentence each."""
         found = list(self.engine.bench.warnings())
         for rubric in self.engine.library.values():
             found += [f"rubric {rubric.id!r}: {warning}" for warning in rubric.warnings()]
-        found += [
-            f"judge {j.id!r}: max_concurrency, rpm and tpm are read but not acted upon yet"
-            for j in self.engine.bench.values()
-            if j.max_concurrency or j.rpm or j.tpm
-        ]
         if self.local_model is not None:
             found.append(
                 f"no judges are configured, so the embedded {self.local_model.model_file.stem} "
@@ -58,6 +58,15 @@ class Service:
 def library_of(settings: Settings) -> Library:
     """The rubrics a service is set up with. Raises ConfigError."""
     return load_library(
+        settings.rubrics_dir, settings.anchors_dir, rule_modules=settings.rule_modules
+    )
+
+
+def folder_of(settings: Settings) -> RubricFolder | None:
+    """The operator's own folder of rubrics, None for the shipped one. Raises ConfigError."""
+    if settings.rubrics_dir is None:
+        return None
+    return RubricFolder(
         settings.rubrics_dir, settings.anchors_dir, rule_modules=settings.rule_modules
     )
 
@@ -75,9 +84,10 @@ async def open_service(
     ``read_ahead`` lets the embedded model read the first questions while nobody asks yet.
     Raises ConfigError when anything cannot be right.
     """
-    library = library_of(settings)
+    folder = folder_of(settings)
+    library = library_of(settings) if folder is None else folder.library
     secret = load_secret(settings)
-    store: Store = MemoryStore()
+    store = open_store(settings, observer)
     file = settings.judges_file()
     bench = None if file is None else load_bench(file)
     keys = {}
@@ -87,6 +97,7 @@ async def open_service(
     warming: asyncio.Future[None] | None = None
     local: LocalModel | None = None
     source: VerdictSource | None = None
+    gates: Gates | None = None
     try:
         if bench is None:
             local = await asyncio.to_thread(
@@ -98,8 +109,11 @@ async def open_service(
             warming = asyncio.ensure_future(backend.warm())
         else:
             await backend.check(bench.values())
+        gates = Gates(
+            store, max_queue=settings.max_queue, workers=settings.workers, observer=observer
+        )
         source = VerdictSource(
-            Asker(backend),
+            Asker(backend, gates=gates, observer=observer),
             store,
             Seal(secret),
             ttl_s=settings.cache_ttl_s,
@@ -111,9 +125,13 @@ async def open_service(
             bench=bench,
             source=source,
             require_family=settings.require_family,
+            observer=observer,
+            room=_room(gates, bench, settings.max_queue),
         )
         if local is not None and read_ahead:
             local.read_ahead(_first_questions(library))
+        if folder is not None:
+            folder.follow()
         yield Service(
             settings=settings,
             engine=engine,
@@ -121,16 +139,39 @@ async def open_service(
             store=store,
             secret=secret,
             observer=observer,
+            rubric_folder=folder,
         )
     finally:
+        if folder is not None:
+            folder.close()
         if warming is not None:
             await asyncio.gather(warming, return_exceptions=True)
         if source is not None:
             await source.aclose()
+        if gates is not None:
+            await gates.aclose()
         await backend.aclose()
         await store.aclose()
         if local is not None:
             local.close()
+
+
+def _room(gates: Gates, bench: Bench, max_queue: int) -> Room:
+    """Turns many requests at once away while the queue of a judge they may be sent to is full."""
+
+    def room(cases: Sequence[Case]) -> Overloaded | None:
+        named = {judge for case in cases for judge in case.request.judges or ()}
+        anybody = any(case.request.judges is None for case in cases)
+        judges = [bench[j] for j in named] + list(bench.rotation() if anybody else ())
+        for state in map(gates.state, judges):
+            if state.waiting and state.waiting >= max_queue:
+                return Overloaded(
+                    f"{state.waiting} calls are waiting for judge {state.judge!r}",
+                    retry_after_s=1.0,
+                )
+        return None
+
+    return room
 
 
 def _first_questions(library: Library) -> list[str]:

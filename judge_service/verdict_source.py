@@ -74,8 +74,9 @@ class VerdictSource:
         """
         if case.request.audit:
             return await self.asker.ask(
-                judge, question, case.deadline, case.ledger, budget, keep=keep, single=single
-            )
+                judge, question, case.deadline, case.ledger, budget,
+                keep=keep, single=single, admitted=case.admitted,
+            )  # fmt: skip
         key = verdict_key(
             judge,
             question,
@@ -121,9 +122,14 @@ class VerdictSource:
             if found is not None:
                 flight.settle(found)
                 return
+            if not case.admitted:
+                # Turned away before the request has cost anything, or not at all.
+                self.asker.gates.of(judge).look(flight.deadline, spare=keep > 0)
+                case.admitted = True
             answer = await self.asker.ask(
-                judge, question, flight.deadline, flight.ledger, budget, keep=keep, single=single
-            )
+                judge, question, flight.deadline, flight.ledger, budget,
+                keep=keep, single=single, admitted=True,
+            )  # fmt: skip
             flight.settle(answer)
             record = VerdictRecord(
                 value=answer.reading.value, reason=answer.reason, model_served=answer.model_served

@@ -14,6 +14,9 @@ from judge_service.outcome import (
     Common,
     Compared,
     CompareOutcome,
+    Ranked,
+    RankedMember,
+    RankOutcome,
     Verdict,
 )
 from judge_service.rules import RulesReport
@@ -52,6 +55,38 @@ def compare_wire(
         "short_circuited": success.short_circuited if success else False,
         "rules": [_rules(report) for report in outcome.rules],
         **_common(outcome, error, metadata),
+    }
+
+
+def rank_wire(outcome: RankOutcome, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The answer to a ranking: ``rewards`` is None exactly when ``status`` is failed."""
+    success = outcome if isinstance(outcome, Ranked) else None
+    error = None if isinstance(outcome, Ranked) else outcome.error
+    common = _common(outcome, error, metadata)
+    # A group has too many verdicts to tell each; what the judges gave stands under ``judges``.
+    del common["verdicts"]
+    return {
+        "status": "success" if success else "failed",
+        "strategy": outcome.strategy,
+        "rewards": list(success.rewards) if success else None,
+        "ranks": list(success.ranks) if success else None,
+        "candidates": [_member(member) for member in outcome.members],
+        "pairs": asdict(outcome.pairs),
+        "zero_advantage": success.zero_advantage if success else False,
+        "judges": [asdict(count) for count in outcome.judges],
+        **common,
+    }
+
+
+def _member(member: RankedMember) -> dict[str, Any]:
+    return {
+        "id": member.id,
+        "status": "success" if member.error is None else "failed",
+        "reward": member.reward,
+        "rules": _rules(member.rules),
+        "criteria": {name: asdict(result) for name, result in member.criteria.items()},
+        "wins": member.wins,
+        "error": None if member.error is None else error_wire(member.error),
     }
 
 

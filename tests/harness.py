@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 import uvicorn
 
 from judge_service.api.app import create_app
+from judge_service.api.door import DoorLimits, door_options
 from judge_service.settings import Settings
 from tests.provider import FakeProvider
 
@@ -159,15 +161,31 @@ class RunningService:
         return data
 
 
+@contextmanager
+def no_breaker() -> Iterator[None]:
+    """Judges of services started in the block are asked however often they fail: for tests that
+    let one judge fail in every way there is.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("judge_service.breaker.WINDOW", 1_000_000)
+        yield
+
+
 def _candidate(given: object) -> object:
     return {"text": given, "family": "candidate-family"} if isinstance(given, str) else given
 
 
 @contextmanager
-def serve(settings: Settings, environ: Mapping[str, str] | None = None) -> Iterator[RunningService]:
+def serve(
+    settings: Settings,
+    environ: Mapping[str, str] | None = None,
+    *,
+    door: DoorLimits | None = None,
+) -> Iterator[RunningService]:
     """Run the service in a thread on a free port until the block ends."""
     config = uvicorn.Config(
         create_app(settings, environ or {}),
+        **door_options(door),
         host="127.0.0.1",
         port=0,
         log_level="warning",

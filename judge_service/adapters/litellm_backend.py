@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import gc
+import logging
 import os
 import re
 import threading
@@ -24,6 +26,9 @@ from judge_service.errors import ConfigError, UpstreamProtocolError
 from judge_service.judge import JudgeSpec
 
 _O_SERIES = re.compile(r"o(?:1(?!-mini|-preview)|[3-9])(?:-|$)")
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+MIN_KEY_CHARS = 12
+"""A shorter key is a placeholder, a word that may stand in any text."""
 _lock = threading.Lock()
 _transport = GuardedTransport()
 
@@ -44,6 +49,9 @@ def load_litellm() -> Any:
             return litellm
         from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
+        # Its own handlers write to stderr whatever providers said, past every filter of ours.
+        for name in _LOGGERS:
+            logging.getLogger(name).handlers.clear()
         litellm.suppress_debug_info = True
         litellm.telemetry = False
         litellm.drop_params = False
@@ -138,7 +146,7 @@ class LiteLLMBackend:
             response = None
         if exchange.too_large:
             raise UpstreamProtocolError(f"judge {judge.id!r}: the reply is larger than 64 KiB")
-        return reply_from(judge, response, exchange)
+        return _without_key(reply_from(judge, response, exchange), self._keys.get(judge.id))
 
     async def context_window(self, judge: JudgeSpec) -> int | None:
         """What the spec says, else what LiteLLM's model list says."""
@@ -162,3 +170,15 @@ class LiteLLMBackend:
         # Without a key of its own a judge at a given address must not be sent the key that
         # LiteLLM would find in the environment for the protocol's usual provider.
         return "none" if judge.api_base is not None else None
+
+
+def _without_key(reply: ChatReply, key: str | None) -> ChatReply:
+    """The reply without the key it was asked with, which some gateways repeat."""
+    if key is None or len(key) < MIN_KEY_CHARS:
+        return reply
+    texts = {
+        name: value.replace(key, "[redacted]")
+        for name in ("content", "refusal", "finish_reason", "model")
+        if (value := getattr(reply, name)) is not None and key in value
+    }
+    return dataclasses.replace(reply, **texts) if texts else reply

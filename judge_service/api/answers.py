@@ -141,6 +141,80 @@ class CompareAnswer(OutcomeAnswer):
     rules: list[RulesAnswer]
 
 
+class BulkAnswer(Answer):
+    """One result per item, in the order of the items; ``metadata`` where the bulk had any."""
+
+    results: list[AssessAnswer | CompareAnswer]
+    metadata: dict[str, Any] | None = None
+
+
+class RubricPutAnswer(Answer):
+    """What became of an uploaded rubric: ``created`` is a new version, ``restored`` one that was
+    there before and is current again, ``unchanged`` the current one.
+    """
+
+    id: str
+    version: str
+    rubric_hash: str
+    result: Literal["created", "restored", "unchanged"]
+    warnings: list[str]
+
+
+class MemberAnswer(Answer):
+    """One member of a group; ``reward`` is null exactly when its ``status`` is failed."""
+
+    id: str | None
+    status: Literal["success", "failed"]
+    reward: FiniteFloat | None
+    rules: RulesAnswer
+    criteria: dict[str, CriterionAnswer]
+    wins: FiniteFloat | None
+    error: ErrorAnswer | None
+
+
+class PairsAnswer(Answer):
+    """What became of a group's pairs; ``single`` were asked in one order only."""
+
+    asked: int
+    consistent: int
+    tie: int
+    inconsistent: int
+    failed: int
+    single: int
+    first_position_share: FiniteFloat | None
+
+
+class JudgeCountAnswer(Answer):
+    """What one judge gave a group."""
+
+    judge: str
+    family: str
+    model: str
+    model_served: str | None
+    verdicts: int
+    cached: int
+
+
+class RankAnswer(Answer):
+    """``rewards`` and ``ranks`` are in the order of the candidates, null when the group failed."""
+
+    status: Literal["success", "failed"]
+    strategy: Literal["assess", "pairwise", "listwise"]
+    rewards: list[FiniteFloat] | None
+    ranks: list[int] | None
+    candidates: list[MemberAnswer]
+    pairs: PairsAnswer
+    zero_advantage: bool
+    judges: list[JudgeCountAnswer]
+    flags: list[FlagAnswer]
+    metrics: dict[str, FiniteFloat]
+    usage: UsageAnswer
+    rubric_hash: str
+    fingerprint: str
+    error: ErrorAnswer | None
+    metadata: dict[str, Any] | None
+
+
 class ProblemDetail(Answer):
     """The caller's mistake."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -13,17 +14,21 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from judge_service import __version__
-from judge_service.api import judging, looking, problems
-from judge_service.api.auth import KeyRing, pepper_of
+from judge_service.adapters.tracing import Tracing
+from judge_service.api import bias, bulk, judging, looking, metrics, problems, ranking, rubric_upload
+from judge_service.api.bulk_schema import BulkBody
 from judge_service.api.disconnect import Disconnected
 from judge_service.api.middleware import RequestContext
-from judge_service.api.schemas import AssessBody, CompareBody
-from judge_service.api.state import State
+from judge_service.api.schemas import AssessBody, CompareBody, RankBody
+from judge_service.api.state import State, state_of
+from judge_service.api.telemetry import Telemetry
 from judge_service.service import open_service
 from judge_service.settings import Settings, from_env
 
 log = logging.getLogger("judge_service")
 CLIENT_CLOSED_REQUEST = 499
+SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
+"""Where worker processes share their metrics; the variable is the Prometheus client's own."""
 
 
 def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
@@ -31,18 +36,18 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
 
     Configuration faults raise ConfigError when the app starts.
     """
+    telemetry = Telemetry.of(environ.get(SHARED_METRICS))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
-        keys = None
-        if settings.api_keys_file is not None:
-            previous = settings.secret_previous
-            peppers = [pepper_of(settings.secret), *([pepper_of(previous)] if previous else [])]
-            keys = KeyRing(settings.api_keys_file, *peppers)
-        async with open_service(settings, environ, read_ahead=True) as service:
+        async with (
+            _traced(settings, telemetry),
+            open_service(settings, environ, read_ahead=True, observer=telemetry.observe) as service,
+        ):
             for warning in service.warnings():
                 log.warning("%s", warning)
-            yield State(service=service, keys=keys)
+            telemetry.know(service.engine.bench, service.engine.library)
+            yield state_of(service)
 
     app = FastAPI(
         title="judge_service",
@@ -54,7 +59,13 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
         redirect_slashes=False,
     )
     app.include_router(judging.router)
+    app.include_router(ranking.router)
+    app.include_router(bulk.router)
+    app.include_router(rubric_upload.router)
     app.include_router(looking.router)
+    app.include_router(bias.router)
+    app.include_router(metrics.router)
+    app.state.telemetry = telemetry
     problems.install(app)
 
     @app.exception_handler(ClientDisconnect)
@@ -62,9 +73,22 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
     async def hung_up(_: Request, __: Exception) -> Response:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
 
-    app.add_middleware(RequestContext)
+    app.add_middleware(RequestContext, telemetry=telemetry)
     _document_bodies(app)
     return app
+
+
+@asynccontextmanager
+async def _traced(settings: Settings, telemetry: Telemetry) -> AsyncIterator[None]:
+    """Traces, where an operator wants them. Raises ConfigError where that cannot be."""
+    if not settings.otel:
+        yield
+        return
+    telemetry.tracing = tracing = Tracing(__version__)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(tracing.close)
 
 
 def app_from_env() -> FastAPI:
@@ -85,8 +109,9 @@ def _document_bodies(app: FastAPI) -> None:
             components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{}, {"key": []}]
             parts = components.setdefault("schemas", {})
-            for body in (AssessBody, CompareBody):
-                found = body.model_json_schema(ref_template="#/components/schemas/{model}")
+            reference = "#/components/schemas/{model}"
+            for body in (AssessBody, CompareBody, RankBody, BulkBody, rubric_upload.RubricBody):
+                found = body.model_json_schema(ref_template=reference)
                 parts |= found.pop("$defs", {})
                 parts[body.__name__] = found
         return schema

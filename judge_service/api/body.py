@@ -11,6 +11,7 @@ from typing import Any
 from starlette.requests import Request
 
 from judge_service.api.problems import Problem
+from judge_service.api.stepwise_json import StepwiseDecoder
 
 MAX_ITEM_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
@@ -24,6 +25,14 @@ LONG_BODY_BYTES = 64 * 1024
 
 async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
     """The decoded body. Raises Problem: 408, 413, 415 or 422."""
+    body = await read_bytes(request, limit)
+    if len(body) > LONG_BODY_BYTES:
+        return await asyncio.to_thread(decode_json, body)
+    return decode_json(body)
+
+
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The body as it came. Raises Problem: 408, 413 or 415."""
     _check_headers(request, limit)
     body = bytearray()
     try:
@@ -37,21 +46,23 @@ async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
             408, "body_too_slow", f"the body was not there within {RECEIVE_S:g} s",
             headers={"Connection": "close"},
         ) from None  # fmt: skip
-    if len(body) > LONG_BODY_BYTES:
-        return await asyncio.to_thread(decode_json, bytes(body))
-    return decode_json(bytes(body))
+    return bytes(body)
 
 
-def decode_json(body: bytes) -> Any:
+def decode_json(body: bytes, *, values: int = MAX_VALUES, stepwise: bool = False) -> Any:
     """Strict JSON: UTF-8, no duplicate keys, finite numbers, bounded depth and number of values.
 
+    ``stepwise`` takes longer and lets other threads have their turn in between.
     Raises Problem 422.
     """
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid(f"the body is not UTF-8 (byte {error.start})") from None
-    hooks = _Hooks()
+    hooks = _Hooks(values)
+    more: dict[str, Any] = {}
+    if stepwise:
+        more = {"cls": StepwiseDecoder, "count": _Hooks(values).count}
     try:
         value = json.loads(
             text,
@@ -59,6 +70,7 @@ def decode_json(body: bytes) -> Any:
             parse_constant=hooks.constant,
             parse_float=hooks.decimal,
             parse_int=hooks.integer,
+            **more,
         )
     except Problem:
         raise
@@ -66,22 +78,23 @@ def decode_json(body: bytes) -> Any:
         raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:
         raise _invalid(f"the body is not JSON: {str(error)[:120]}") from None
-    _check_tree(value)
+    _check_tree(value, values)
     return value
 
 
 def _check_headers(request: Request, limit: int) -> None:
-    kind = request.headers.get("content-type", "").split(";", 1)[0].strip().lower()
-    if kind != "application/json":
+    kinds = request.headers.getlist("content-type")
+    if [kind.split(";", 1)[0].strip().lower() for kind in kinds] != ["application/json"]:
         raise Problem(415, "unsupported_media_type", "send application/json")
-    if request.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+    codings = request.headers.getlist("content-encoding")
+    if any(coding.strip().lower() not in ("", "identity") for coding in codings):
         raise Problem(415, "unsupported_media_type", "send the body without Content-Encoding")
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > limit:
         raise _too_large(limit)
 
 
-def _check_tree(value: Any) -> None:
+def _check_tree(value: Any, limit: int) -> None:
     """Bounded depth, bounded number of values and no lone surrogates, without recursion."""
     stack: list[tuple[Any, int]] = [([value], 0)]
     values = 0
@@ -90,8 +103,8 @@ def _check_tree(value: Any) -> None:
         if depth > MAX_DEPTH:
             raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels")
         values += len(item)
-        if values > MAX_VALUES:
-            raise _too_many()
+        if values > limit:
+            raise _too_many(limit)
         if isinstance(item, dict):
             for key in item:
                 _check_text(key)
@@ -113,11 +126,12 @@ def _check_text(text: str) -> None:
 class _Hooks:
     """Called with every object and number while a body is decoded, to end a hostile one early."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._values = 0
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        self._count()
+        self.count()
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(k for k, n in Counter(key for key, _ in pairs).items() if n > 1)
@@ -128,30 +142,31 @@ class _Hooks:
         raise _invalid(f"{word} is not a JSON number")
 
     def decimal(self, digits: str) -> float:
-        self._count()
+        self.count()
         value = float(digits)
         if not math.isfinite(value):
             raise _invalid("a number is too large")
         return value
 
     def integer(self, digits: str) -> int:
-        self._count()
+        self.count()
         if len(digits) > 400:
             raise _invalid("a number has too many digits")
         return int(digits)
 
-    def _count(self) -> None:
+    def count(self) -> None:
+        """One more value. Raises Problem when they are too many."""
         self._values += 1
-        if self._values > MAX_VALUES:
-            raise _too_many()
+        if self._values > self._limit:
+            raise _too_many(self._limit)
 
 
 def _invalid(message: str) -> Problem:
     return Problem(422, "invalid_request", message)
 
 
-def _too_many() -> Problem:
-    return _invalid(f"the body holds more than {MAX_VALUES:,} values")
+def _too_many(limit: int) -> Problem:
+    return _invalid(f"the body holds more than {limit:,} values")
 
 
 def _too_large(limit: int) -> Problem:

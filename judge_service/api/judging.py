@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
+from judge_service.api.admission import admitted, raise_if_shed
 from judge_service.api.answers import AssessAnswer, CompareAnswer, ProblemAnswer
-from judge_service.api.auth import Caller
-from judge_service.api.body import read_json
+from judge_service.api.body import MAX_ITEM_BYTES, read_json
 from judge_service.api.disconnect import while_connected
+from judge_service.api.idempotency import HEADER as IDEMPOTENCY_HEADER
+from judge_service.api.idempotency import check_idempotency
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.problems import Problem, from_validation
 from judge_service.api.schemas import (
@@ -19,78 +23,141 @@ from judge_service.api.schemas import (
     COMPARE_EXAMPLE,
     AssessBody,
     CompareBody,
-    RequestBody,
 )
 from judge_service.api.state import CallerDep, ServiceDep
+from judge_service.key_ring import Caller
+from judge_service.outcome import Common
+from judge_service.request import Request as Wanted
+from judge_service.service import Service
 from judge_service.wire import assess_wire, compare_wire
 
 router = APIRouter(prefix="/v1", tags=["judging"])
-TIMEOUT_HEADER = "x-request-timeout-ms"
-Body = TypeVar("Body", bound=RequestBody)
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    401: {"model": ProblemAnswer, "description": "No valid key"},
-    403: {"model": ProblemAnswer, "description": "The key may not do this"},
-    404: {"model": ProblemAnswer, "description": "No such rubric"},
-    408: {"model": ProblemAnswer, "description": "The body took too long to arrive"},
-    413: {"model": ProblemAnswer, "description": "The body is too large"},
-    415: {"model": ProblemAnswer, "description": "Not application/json"},
-    422: {"model": ProblemAnswer, "description": "The request cannot be right"},
+TIMEOUT_HEADER = "X-Request-Timeout-Ms"
+Checked = TypeVar("Checked", bound=BaseModel)
+W = TypeVar("W", bound=Wanted)
+
+
+def _problem(description: str, *, waits: bool = False) -> dict[str, Any]:
+    retry = {"description": "Seconds to wait", "schema": {"type": "integer", "minimum": 1}}
+    headers = {"headers": {"Retry-After": retry}} if waits else {}
+    return {"model": ProblemAnswer, "description": description, **headers}
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    401: _problem("No valid key"),
+    403: _problem("The key may not do this"),
+    404: _problem("No such rubric"),
+    408: _problem("The body took too long to arrive"),
+    409: _problem("The Idempotency-Key belongs to another request"),
+    413: _problem("The body is too large"),
+    415: _problem("Not application/json"),
+    422: _problem("The request cannot be right"),
+    429: _problem("The key's quota is used up", waits=True),
+    503: _problem("Too much to do; no judge was asked", waits=True),
 }
+"""What every judging route answers beside 200."""
+_HEADERS = (
+    (IDEMPOTENCY_HEADER, {"type": "string", "minLength": 1, "maxLength": 255},
+     "Belongs to this request alone, for 24 hours: with another body it is refused (409)"),
+    (TIMEOUT_HEADER, {"type": "integer", "minimum": 1},
+     "Shortens the request's timeout_s, in milliseconds"),
+)  # fmt: skip
 
 
-def _documented(name: str, example: dict[str, Any]) -> dict[str, Any]:
-    """The request body for the OpenAPI page; the body itself is read by ``read_json``."""
+def documented(name: str, example: dict[str, Any]) -> dict[str, Any]:
+    """Body and headers for the OpenAPI page; both are read by the routes themselves."""
     content = {"schema": {"$ref": f"#/components/schemas/{name}"}, "example": example}
-    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+    headers = [
+        {"name": header, "in": "header", "required": False, "schema": schema, "description": text}
+        for header, schema, text in _HEADERS
+    ]
+    return {
+        "requestBody": {"required": True, "content": {"application/json": content}},
+        "parameters": headers,
+    }
 
 
 @router.post(
     "/assess",
     summary="Assess one candidate on a rubric",
-    responses={200: {"model": AssessAnswer}, **_PROBLEMS},
-    openapi_extra=_documented("AssessBody", ASSESS_EXAMPLE),
+    responses={200: {"model": AssessAnswer}, **PROBLEMS},
+    openapi_extra=documented("AssessBody", ASSESS_EXAMPLE),
 )
 async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Judge one candidate; a failed outcome is HTTP 200 with ``status: failed`` and no reward."""
-    body = await _read(request, AssessBody, caller)
-    wanted = body.request(_timeout(body, request))
-    outcome = await while_connected(request, service.engine.assess(wanted))
-    return FiniteJSONResponse(assess_wire(outcome, body.metadata))
+    body = await read_body(request, service, caller, AssessBody)
+    wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
+    async with admitted(request, caller) as admission:
+        outcome = await while_connected(request, service.engine.assess(wanted))
+        admission.spent(outcome)
+    return answered(outcome, assess_wire(outcome, body.metadata))
 
 
 @router.post(
     "/compare",
     summary="Compare two candidates in both orders",
-    responses={200: {"model": CompareAnswer}, **_PROBLEMS},
-    openapi_extra=_documented("CompareBody", COMPARE_EXAMPLE),
+    responses={200: {"model": CompareAnswer}, **PROBLEMS},
+    openapi_extra=documented("CompareBody", COMPARE_EXAMPLE),
 )
 async def compare(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Judge a pair with position swap; nobody wins a pair whose two orders disagree."""
-    body = await _read(request, CompareBody, caller)
-    wanted = body.request(_timeout(body, request))
-    outcome = await while_connected(request, service.engine.compare(wanted))
-    return FiniteJSONResponse(compare_wire(outcome, body.metadata))
+    body = await read_body(request, service, caller, CompareBody)
+    wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
+    async with admitted(request, caller) as admission:
+        outcome = await while_connected(request, service.engine.compare(wanted))
+        admission.spent(outcome)
+    return answered(outcome, compare_wire(outcome, body.metadata))
 
 
-async def _read(request: Request, schema: type[Body], caller: Caller) -> Body:
-    data = await read_json(request)
+async def read_body(
+    request: Request,
+    service: Service,
+    caller: Caller,
+    schema: type[Checked],
+    limit: int = MAX_ITEM_BYTES,
+) -> Checked:
+    """The checked body of a request, and its Idempotency-Key looked at.
+
+    Raises Problem: 403 for an audit without an admin's key, 408, 409, 413, 415, 422.
+    """
+    data = await read_json(request, limit)
     try:
         body = schema.model_validate(data)
     except ValidationError as error:
         raise from_validation(error) from None
-    if body.audit and not caller.may("admin"):
-        raise Problem(403, "forbidden", "audit needs an admin key", field="audit")
+    if getattr(body, "audit", False):
+        check_audit(caller, "audit")
+    await check_idempotency(request, service, caller, data)
     return body
 
 
-def _timeout(body: RequestBody, request: Request) -> float:
-    """The body's timeout; the header can only shorten it."""
+def check_audit(caller: Caller, field: str) -> None:
+    """Raise Problem 403 unless the caller may ask for an audit, as ``field`` of the body does."""
+    if not caller.may("admin"):
+        raise Problem(403, "forbidden", "audit needs an admin key", field=field)
+
+
+def of_tenant(wanted: W, caller: Caller) -> W:
+    """The same request in the name of the caller's tenant."""
+    return dataclasses.replace(wanted, tenant=caller.tenant)
+
+
+def timeout_of(request: Request, timeout_s: float) -> float:
+    """``timeout_s`` of the body, in seconds; the header can only shorten it."""
     header = request.headers.get(TIMEOUT_HEADER)
     if header is None:
-        return body.timeout_s
+        return timeout_s
     if not header.isascii() or not header.isdecimal() or not int(header[:10]) > 0:
         raise Problem(
-            422, "invalid_request", "X-Request-Timeout-Ms is a whole number of milliseconds",
-            field="X-Request-Timeout-Ms",
+            422, "invalid_request", f"{TIMEOUT_HEADER} is a whole number of milliseconds",
+            field=TIMEOUT_HEADER,
         )  # fmt: skip
-    return min(body.timeout_s, int(header[:10]) / 1000.0)
+    return min(timeout_s, int(header[:10]) / 1000.0)
+
+
+def answered(outcome: Common, wire: Mapping[str, Any]) -> Response:
+    """HTTP 200 for a success and for a failure. Raises Problem 503 for what was shed before any
+    judge was asked.
+    """
+    raise_if_shed(outcome)
+    return FiniteJSONResponse(wire)

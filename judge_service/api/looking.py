@@ -6,14 +6,20 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
+from starlette.requests import Request
 from starlette.responses import Response
 
 from judge_service import __version__
 from judge_service.api.answers import ProblemAnswer
 from judge_service.api.json_response import FiniteJSONResponse
-from judge_service.api.state import CallerDep, ServiceDep
-from judge_service.judge import Bench, JudgeSpec
+from judge_service.api.live import LiveJudges
+from judge_service.api.looking_answers import HealthAnswer, JudgesAnswer, ReadyAnswer
+from judge_service.api.problems import Problem
+from judge_service.api.state import CallerDep, ServiceDep, caller_of
+from judge_service.api.telemetry import TelemetryDep
+from judge_service.judge import JudgeSpec
 from judge_service.rubric import Rubric
+from judge_service.rubric_file import document
 from judge_service.service import Service
 
 router = APIRouter(tags=["looking"])
@@ -39,26 +45,52 @@ async def rubrics(service: ServiceDep, _: CallerDep) -> Response:
 async def rubric(rubric_id: str, service: ServiceDep, _: CallerDep) -> Response:
     """A rubric with its scales, rules and anchors."""
     found = service.engine.library[rubric_id]
-    return FiniteJSONResponse({**found.content(), "rubric_hash": found.rubric_hash})
+    return FiniteJSONResponse({**document(found), "rubric_hash": found.rubric_hash})
 
 
-@router.get("/v1/judges", summary="The judges and how they do", responses=_PROBLEMS)
-async def judges(service: ServiceDep, _: CallerDep) -> Response:
-    """Family, limits and live bias figures of every judge."""
-    return FiniteJSONResponse({"judges": judges_wire(service)})
+@router.get(
+    "/v1/judges",
+    summary="The judges and how they do",
+    responses={200: {"model": JudgesAnswer}, **_PROBLEMS},
+)
+async def judges(service: ServiceDep, telemetry: TelemetryDep, _: CallerDep) -> Response:
+    """Family, limits, queue, breaker and live bias figures of every judge."""
+    return FiniteJSONResponse({"judges": judges_wire(service, telemetry.live)})
 
 
-@router.get("/healthz", summary="Whether the process is alive")
-async def healthz() -> Response:
+@router.get(
+    "/healthz", summary="Whether the process is alive", responses={200: {"model": HealthAnswer}}
+)
+async def healthz(request: Request) -> Response:
     """Always 200 while the process answers."""
+    if await _is_stranger(request):
+        return FiniteJSONResponse({"status": "ok"})
     return FiniteJSONResponse({"status": "ok", "version": __version__})
 
 
-@router.get("/readyz", summary="Whether requests can be served")
-async def readyz(service: ServiceDep) -> Response:
-    """What is degraded, and why. The service listens only once its judges are set up."""
-    degraded = [{"part": "judges", "why": why} for why in _judge_troubles(service)]
-    return FiniteJSONResponse({"status": "ready", "degraded": degraded})
+@router.get(
+    "/readyz", summary="Whether requests can be served", responses={200: {"model": ReadyAnswer}}
+)
+async def readyz(request: Request, service: ServiceDep, telemetry: TelemetryDep) -> Response:
+    """What is degraded, and why. The service listens only once its judges are set up, and what can
+    fail from then on (a judge, the store) leaves requests that can be served.
+    """
+    if await _is_stranger(request):
+        return FiniteJSONResponse({"status": "ready"})
+    found = [{"part": "judges", "why": why} for why in _judge_troubles(service, telemetry.live)]
+    trouble = await service.store.trouble()
+    if trouble is not None:
+        found.append({"part": "store", "why": trouble})
+    return FiniteJSONResponse({"status": "ready", "degraded": found})
+
+
+async def _is_stranger(request: Request) -> bool:
+    """Whether details are none of the caller's business: there are keys, and this is none."""
+    try:
+        await caller_of(request)
+    except Problem:
+        return True
+    return False
 
 
 def rubric_short(found: Rubric) -> dict[str, Any]:
@@ -79,13 +111,12 @@ def rubric_short(found: Rubric) -> dict[str, Any]:
     }
 
 
-def judges_wire(service: Service) -> list[dict[str, Any]]:
+def judges_wire(service: Service, live: LiveJudges) -> list[dict[str, Any]]:
     """The judges with what is known of them; addresses and keys stay inside."""
-    engine = service.engine
-    return [_judge_wire(judge, engine.bench, service) for judge in engine.bench.values()]
+    return [_judge_wire(judge, service, live) for judge in service.engine.bench.values()]
 
 
-def _judge_wire(judge: JudgeSpec, bench: Bench, service: Service) -> dict[str, Any]:
+def _judge_wire(judge: JudgeSpec, service: Service, live: LiveJudges) -> dict[str, Any]:
     capability = service.engine.asker.capability(judge)
     return {
         "id": judge.id,
@@ -93,8 +124,10 @@ def _judge_wire(judge: JudgeSpec, bench: Bench, service: Service) -> dict[str, A
         "family": judge.family_label,
         "purpose": judge.purpose,
         "weight": judge.weight,
-        "trial": judge.id in bench.trial,
+        "trial": judge.id in service.engine.bench.trial,
         "reply": capability.mode,
+        "breaker": live.breaker(judge.id),
+        "queue": live.queue(judge.id),
         "limits": {
             "max_concurrency": judge.max_concurrency,
             "rpm": judge.rpm,
@@ -105,7 +138,13 @@ def _judge_wire(judge: JudgeSpec, bench: Bench, service: Service) -> dict[str, A
     }
 
 
-def _judge_troubles(service: Service) -> list[str]:
+def _judge_troubles(service: Service, live: LiveJudges) -> list[str]:
+    found = []
     if service.local_model is not None:
-        return ["the embedded trial model judges; configure judges.toml for real verdicts"]
-    return []
+        found.append("the embedded trial model judges; configure judges.toml for real verdicts")
+    for judge in service.engine.bench:
+        state = live.breaker(judge)
+        if state != "closed":
+            words = state.replace("_", " ")
+            found.append(f"judge {judge!r} does not answer: its circuit breaker is {words}")
+    return found

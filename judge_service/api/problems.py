@@ -92,7 +92,8 @@ def _path(location: tuple[int | str, ...]) -> str:
     return path.lstrip(".")[:200]
 
 
-def _from_request_error(error: RequestError) -> Problem:
+def problem_of(error: RequestError) -> Problem:
+    """The answer to a caller's mistake that the core found."""
     status = 404 if isinstance(error, UnknownRubric) else 422
     assert isinstance(error, (UnknownRubric, UnknownJudge, InvalidRequest))  # noqa: S101
     return Problem(status, error.code, str(error)[:300], field=error.field)
@@ -109,7 +110,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestError)
     async def request_error(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestError)  # noqa: S101 - registered for it
-        made = _from_request_error(error)
+        made = problem_of(error)
         return FiniteJSONResponse(made.body(), made.status)
 
     @app.exception_handler(HTTPException)

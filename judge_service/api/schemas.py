@@ -17,9 +17,13 @@ from pydantic import (
 
 from judge_service.request import (
     DEFAULT_TIMEOUT_S,
+    MAX_GROUP,
     MAX_TIMEOUT_S,
+    MIN_GROUP,
     AssessRequest,
     CompareRequest,
+    RankRequest,
+    Strategy,
 )
 from judge_service.rubric import ID_PATTERN
 from judge_service.types import Candidate, Message, Prompt, ToolCall
@@ -272,3 +276,36 @@ class CompareBody(RequestBody):
         """The core's form."""
         first, second = (candidate.domain() for candidate in self.candidates)
         return CompareRequest(candidates=(first, second), **self._fields(timeout_s))
+
+
+RANK_EXAMPLE: dict[str, Any] = {
+    "rubric": "pairwise-helpfulness",
+    "prompt": "How do I keep basil alive indoors?",
+    "candidates": [
+        {"text": "Water it when the top of the soil is dry and give it six hours of light."},
+        {"text": "Water it every day."},
+        {"text": "Basil is a plant. Plants are great. Good luck!"},
+    ],
+    "timeout_s": 300,
+}
+
+
+class RankBody(RequestBody):
+    """``POST /v1/rank``: a group of 2 to 64 candidates. ``max_calls`` bounds the verdicts asked."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [RANK_EXAMPLE]})
+
+    candidates: Annotated[
+        list[CandidateBody], Field(min_length=MIN_GROUP, max_length=MAX_GROUP, fail_fast=True)
+    ]
+    strategy: Strategy = "auto"
+    max_calls: Annotated[int, Field(ge=1, le=100_000)] | None = None
+
+    def request(self, timeout_s: float | None = None) -> RankRequest:
+        """The core's form."""
+        return RankRequest(
+            candidates=tuple(candidate.domain() for candidate in self.candidates),
+            strategy=self.strategy,
+            max_calls=self.max_calls,
+            **self._fields(timeout_s),
+        )

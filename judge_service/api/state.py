@@ -6,7 +6,11 @@ from typing import Annotated, TypedDict
 
 from fastapi import Depends, Request
 
-from judge_service.api.auth import Caller, KeyRing, authenticate
+from judge_service.api.auth import authenticate
+from judge_service.api.request_note import note_client
+from judge_service.key_ring import OPERATOR, Caller, KeyRing
+from judge_service.keys_file import peppers_of
+from judge_service.quota import Quotas
 from judge_service.service import Service
 
 
@@ -15,6 +19,17 @@ class State(TypedDict):
 
     service: Service
     keys: KeyRing | None
+    quotas: Quotas
+
+
+def state_of(service: Service) -> State:
+    """The state of a running service. Raises ConfigError for a keys file that is wrong."""
+    file = service.settings.api_keys_file
+    return State(
+        service=service,
+        keys=None if file is None else KeyRing(file, *peppers_of(service.secret)),
+        quotas=Quotas(service.store, service.observer),
+    )
 
 
 async def service_of(request: Request) -> Service:
@@ -25,8 +40,20 @@ async def service_of(request: Request) -> Service:
 
 async def caller_of(request: Request) -> Caller:
     """The authenticated caller. Raises Problem 401 or 403."""
-    return authenticate(request, request.state.keys)
+    return _noted(authenticate(request, request.state.keys))
+
+
+async def trainer_of(request: Request) -> Caller:
+    """The same where the key may stand in the query. Raises Problem 401 or 403."""
+    return _noted(authenticate(request, request.state.keys, query_token=True))
+
+
+def _noted(caller: Caller) -> Caller:
+    if caller is not OPERATOR:
+        note_client(caller.name)
+    return caller
 
 
 ServiceDep = Annotated[Service, Depends(service_of)]
 CallerDep = Annotated[Caller, Depends(caller_of)]
+TrainerDep = Annotated[Caller, Depends(trainer_of)]

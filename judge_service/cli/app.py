@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from judge_service.cli import cache
 from judge_service.cli.assess import assess
 from judge_service.cli.check import check
 from judge_service.cli.compare import compare
 from judge_service.cli.exits import CODES, INTERRUPTED, WRONG, UserError
 from judge_service.cli.judges import judges
+from judge_service.cli.keys import keys
 from judge_service.cli.serve import serve
 from judge_service.cli.terminal import complain
 from judge_service.cli.version import show_version, version
@@ -63,6 +65,8 @@ def _root(
 
 for command in (serve, assess, compare, check, judges, version):
     app.command()(command)
+app.add_typer(keys)
+app.add_typer(cache.app)
 
 
 def run() -> None:

@@ -48,8 +48,9 @@ def _metavar(variable: str) -> str | None:
     """A short word for the value; the columns of the help are narrow."""
     last = variable.rpartition("_")[2]
     return {"DIR": "DIR", "FILE": "FILE", "JUDGES": "FILE", "STORE": "FILE", "MODULES": "NAME",
-            "PORT": "N", "WORKERS": "N", "MODEL": "FILE", "URL": "URL", "LEVEL": "WORD",
-            "HOST": "HOST", "SECRET": "TEXT", "PREVIOUS": "TEXT"}.get(last)  # fmt: skip
+            "PORT": "N", "WORKERS": "N", "QUEUE": "N", "S": "N", "MODEL": "FILE", "URL": "URL",
+            "LEVEL": "WORD", "FORMAT": "WORD", "HOST": "HOST", "SECRET": "TEXT",
+            "PREVIOUS": "TEXT"}.get(last)  # fmt: skip
 
 
 def overlay(environ: Mapping[str, str], flags: Mapping[str, object]) -> dict[str, str]:

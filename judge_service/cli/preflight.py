@@ -6,10 +6,11 @@ import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judge_service.api.auth import KeyRing, pepper_of
+from judge_service.adapters.tracing import require_opentelemetry
 from judge_service.errors import ConfigError
 from judge_service.family import families_of
 from judge_service.judge import Bench, JudgeSpec, load_bench
+from judge_service.keys_file import load_keys
 from judge_service.library import Library, load_library
 from judge_service.settings import Settings, judge_keys
 
@@ -30,8 +31,10 @@ def prepare(settings: Settings, environ: Mapping[str, str]) -> Prepared:
     library = load_library(
         settings.rubrics_dir, settings.anchors_dir, rule_modules=settings.rule_modules
     )
+    if settings.otel:
+        require_opentelemetry()
     if settings.api_keys_file is not None:
-        KeyRing(settings.api_keys_file, pepper_of(settings.secret))
+        load_keys(settings.api_keys_file)
     warnings = [f"rubric {r.id!r}: {text}" for r in library.values() for text in r.warnings()]
     file = settings.judges_file()
     if file is None:

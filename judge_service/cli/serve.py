@@ -76,8 +76,9 @@ def serve(
     secret: Annotated[
         str | None,
         setting("--secret", var="SECRET", panel="Access",
-                text="Secret that key hashes are peppered with. Prefer the variable: other users "
-                "of this machine can see flags."),
+                text="Secret that authenticates kept verdicts and peppers key hashes. Prefer the "
+                "variable: other users of this machine can see flags.",
+                default="made at the first start and kept beside the store"),
     ] = None,
     secret_previous: Annotated[
         str | None,
@@ -87,22 +88,54 @@ def serve(
     redis_url: Annotated[
         str | None,
         setting("--redis-url", var="REDIS_URL", panel="Storage",
-                text="Redis that several replicas share; needs a secret. Not used yet."),
+                text="Redis that replicas share: verdict cache, limits, quotas. Needs a secret."),
     ] = None,
     store: Annotated[
         Path | None,
         setting("--store", var="STORE", panel="Storage",
-                text="File of the embedded store. Not used yet."),
+                text="File of the embedded store, used without Redis.",
+                default="below the user's state folder"),
+    ] = None,
+    cache_ttl_s: Annotated[
+        int | None,
+        setting("--cache-ttl-s", var="CACHE_TTL_S", panel="Storage", default="2592000, 30 days",
+                text="Seconds a verdict is kept."),
+    ] = None,
+    share_cache: Annotated[
+        bool | None,
+        setting("--share-cache", var="SHARE_CACHE", panel="Storage",
+                text="Let all tenants use each other's kept verdicts."),
+    ] = None,
+    max_queue: Annotated[
+        int | None,
+        setting("--max-queue", var="MAX_QUEUE", default="256",
+                text="Calls that may wait for a judge; more are turned away."),
+    ] = None,
+    allow_rubric_put: Annotated[
+        bool | None,
+        setting("--allow-rubric-put", var="ALLOW_RUBRIC_PUT", panel="Access",
+                text="Let admin keys change rubrics over HTTP."),
     ] = None,
     log_level: Annotated[
         str | None,
         setting("--log-level", var="LOG_LEVEL", panel="Logs", default="info",
                 text="debug, info, warning or error."),
     ] = None,
+    log_format: Annotated[
+        str | None,
+        setting("--log-format", var="LOG_FORMAT", panel="Logs",
+                default="auto: text on a terminal, else json", text="json, text or auto."),
+    ] = None,
     log_texts: Annotated[
         bool | None,
         setting("--log-texts", var="LOG_TEXTS", panel="Logs",
                 text="Let texts appear in logs, not only their hashes."),
+    ] = None,
+    otel: Annotated[
+        bool | None,
+        setting("--otel", var="OTEL", panel="Logs",
+                text="Send traces by OpenTelemetry, where the OTEL_* variables say. Needs the "
+                "extra 'otel'."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Say in one line of JSON that it is ready, and where.")

@@ -7,24 +7,30 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Mapping, MutableMapping
+from types import FrameType
 from typing import Any
 
 import typer
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
 
 from judge_service.api.app import app_from_env
+from judge_service.api.door import door_options
+from judge_service.api.door.limits import allow_many_files
 from judge_service.cli.banner import announce
 from judge_service.cli.exits import WRONG, UserError
 from judge_service.cli.logs import log_config
 from judge_service.cli.preflight import prepare
+from judge_service.cli.shared_metrics import shared_metrics
 from judge_service.cli.terminal import complain
+from judge_service.cli.workers import Workers, heed_parent
 from judge_service.errors import ConfigError
 from judge_service.settings import Settings
 
-GRACE_S = 30
-"""How long requests may still run after Ctrl-C, in seconds."""
+GRACE_S = 25
+"""How long requests may still run after a signal, in seconds. Orchestrators kill after 30."""
+WORKER_ANSWER_S = 20
+"""A worker that is silent for so many seconds hangs. A large body can take one some seconds."""
 Ready = Callable[[], None]
 
 
@@ -36,6 +42,7 @@ def run_service(
     Raises ConfigError, UserError (an address that cannot be had) or Exit.
     """
     prepared = prepare(settings, environ)
+    allow_many_files()
     bound = bind(settings.host, settings.port)
     # Workers are processes of their own: what they read is the environment.
     os.environ.update(environ)
@@ -43,13 +50,12 @@ def run_service(
         "judge_service.cli.server:app",
         factory=True,
         workers=settings.workers,
-        http="httptools",
+        **door_options(),
         loop="uvloop",
         lifespan="on",
-        access_log=False,
-        server_header=False,
         timeout_graceful_shutdown=GRACE_S,
-        log_config=log_config(settings.log_level),
+        timeout_worker_healthcheck=WORKER_ANSWER_S,
+        log_config=log_config(settings),
     )
 
     def listening() -> None:
@@ -59,10 +65,11 @@ def run_service(
     # Uvicorn raises the signals it met once more when it is done; they have been obeyed by then.
     before = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
-        if settings.workers > 1:
-            _run_workers(config, bound, listening)
-        else:
-            _run_one(config, bound, listening)
+        with shared_metrics(settings.workers):
+            if settings.workers > 1:
+                _run_workers(config, bound, listening)
+            else:
+                _run_one(config, bound, listening)
     finally:
         bound.close()
         for number, handler in before.items():
@@ -96,6 +103,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 def app() -> Any:
     """The app of one process, as uvicorn loads it; settings come from the environment."""
+    heed_parent()
     return ReadableStart(app_from_env())
 
 
@@ -139,6 +147,10 @@ class _Server(uvicorn.Server):
         if self.started and not self.should_exit:
             self._listening()
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End; a second signal of either kind means at once."""
+        super().handle_exit(signal.SIGINT if self.should_exit else sig, frame)
+
 
 def _run_one(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:
     try:
@@ -147,23 +159,8 @@ def _run_one(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> 
         raise typer.Exit(WRONG if end.code else 0) from None
 
 
-class _Workers(Multiprocess):
-    """Tells when every worker listens."""
-
-    def __init__(self, config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:
-        super().__init__(config, [bound])
-        self._listening: Ready | None = listening
-
-    def keep_subprocess_alive(self) -> None:
-        """Look after the workers."""
-        super().keep_subprocess_alive()
-        if self._listening is not None and all(p.is_ready() for p in self.processes):
-            self._listening()
-            self._listening = None
-
-
 def _run_workers(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:
-    workers = _Workers(config, bound, listening)
+    workers = Workers(config, bound, listening)
     workers.run()
     if any(process.exitcode == STARTUP_FAILURE for process in workers.processes):
         raise typer.Exit(WRONG)

@@ -43,6 +43,19 @@ class MatchesReference(Rule):
             raise ValueError("letters must be capitals from A to Z")
         return value
 
+    def check_reference(self, reference: str | None) -> None:
+        """A reference must be there, and name a letter where letters are compared.
+
+        Raises:
+            RuleNeedsReference: It is not or does not.
+        """
+        if reference is None or is_blank(reference):
+            raise RuleNeedsReference("matches_reference needs a reference, and there is none")
+        if self.mode == "multiple_choice" and not letters_of(reference, self.letters):
+            raise RuleNeedsReference(
+                "matches_reference compares letters, and the reference names none"
+            )
+
     def check(self, given: RuleInput) -> Finding:
         """Read both sides the same way and compare.
 

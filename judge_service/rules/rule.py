@@ -88,6 +88,9 @@ class Rule(BaseModel):
             raise ValueError("does nothing: give it hard = true or a weight above 0")
         return self
 
+    def check_reference(self, reference: str | None) -> None:
+        """Raise RuleNeedsReference where ``check`` would, whatever the candidate."""
+
     def check(self, given: RuleInput) -> Finding:
         """Judge one candidate. Must not depend on anything but ``given`` and the parameters."""
         raise NotImplementedError

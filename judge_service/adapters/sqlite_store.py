@@ -1,0 +1,200 @@
+"""The embedded store: one SQLite file for all processes of a machine, worked on in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from judge_service.adapters import sqlite_entries as entries
+from judge_service.adapters.bounded import settled
+from judge_service.adapters.coalescer import Coalescer
+from judge_service.adapters.sqlite_file import SqliteFile, reason_of
+from judge_service.adapters.store_trouble import StoreTrouble
+from judge_service.events import Observer, StoreFailed, nobody
+from judge_service.store import FOREVER_S, StoreError
+
+MAX_BYTES = 1024 * 1024 * 1024
+TIDY_EVERY = 200
+"""After so many writes, what is over is removed."""
+TRIES = 3
+"""How often a write is tried that another process stands in the way of."""
+STUCK_S = 0.5
+"""When the thread was not heard of for so long, nobody waits for it any more."""
+CLOSE_S = 2.0
+What = Literal["read", "write"]
+T = TypeVar("T")
+
+
+class SqliteStore:
+    """Implements ``Store``. ``clock`` gives seconds since the epoch; all processes share it.
+
+    Raises StoreError when the file cannot be opened.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        observer: Observer = nobody,
+        max_bytes: int = MAX_BYTES,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._path = path
+        self._file = SqliteFile(path)
+        self._observer = observer
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._trouble = StoreTrouble()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge-service-store")
+        self._gets = Coalescer(self._get_many)
+        self._pending = 0
+        self._heard_at = 0.0
+        self._writes = 0
+        self._closed = False
+        if not self._file.writable:
+            self._trouble.begins("write", f"the store {path}: it cannot be written to")
+
+    @property
+    def shared(self) -> bool:
+        """All processes of this machine see it."""
+        return True
+
+    async def get(self, key: str) -> bytes | None:
+        """The value, by a SELECT that other gets share."""
+        return await self._gets.get(key)
+
+    async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
+        """Store or replace."""
+        if len(value) > min(entries.MAX_VALUE_BYTES, self._max_bytes // 2):
+            return False
+        until = self._until(ttl_s)
+        return bool(await self._write(lambda db: entries.put(db, key, value, until)))
+
+    async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
+        """Store unless the key exists."""
+        if len(value) > min(entries.MAX_VALUE_BYTES, self._max_bytes // 2):
+            return None
+        until, now = self._until(ttl_s), self._clock()
+        return await self._write(lambda db: entries.put_new(db, key, value, until, now))
+
+    async def delete(self, *keys: str) -> int:
+        """Remove keys, some hundred at a time."""
+        removed, now = 0, self._clock()
+        for start in range(0, len(keys), entries.SCAN_BATCH):
+            some = keys[start : start + entries.SCAN_BATCH]
+            work = partial(entries.delete, keys=some, now=now)
+            removed += await self._write(work) or 0
+        return removed
+
+    async def add(self, key: str, amount: int, ttl_s: float) -> int | None:
+        """Count."""
+        until, now = self._until(ttl_s), self._clock()
+        return await self._write(lambda db: entries.add(db, key, amount, until, now))
+
+    async def hold(self, key: str, owner: str, limit: int, ttl_s: float) -> bool | None:
+        """Take or renew a place."""
+        until, now = self._until(ttl_s), self._clock()
+        return await self._write(lambda db: entries.hold(db, key, owner, limit, until, now))
+
+    async def drop(self, key: str, owner: str) -> None:
+        """Give a place back."""
+        await self._write(lambda db: entries.drop(db, key, owner))
+
+    async def trouble(self) -> str | None:
+        """What is wrong."""
+        self._trouble.tick()
+        return self._trouble.now
+
+    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes, float]]:
+        """Everything under the prefix, in the order of the keys."""
+        loop, after = asyncio.get_running_loop(), ""
+        while True:
+            look = partial(entries.page, prefix=prefix, after=after, now=self._clock())
+            try:
+                page = await loop.run_in_executor(self._thread, self._file.run, look)
+            except sqlite3.Error as error:
+                raise StoreError(f"{self._path}: {reason_of(error)}") from None
+            for entry in page:
+                yield entry
+            if len(page) < entries.SCAN_BATCH:
+                return
+            after = page[-1][0]
+
+    async def aclose(self) -> None:
+        """Write what was begun, then close the file."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._gets.aclose()
+        closing = asyncio.get_running_loop().run_in_executor(self._thread, self._file.close)
+        await asyncio.wait({closing}, timeout=CLOSE_S)
+        self._thread.shutdown(wait=False)
+
+    def _until(self, ttl_s: float) -> float:
+        return self._clock() + min(ttl_s, FOREVER_S)
+
+    async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        now = self._clock()
+        found = await self._do("read", lambda db: entries.get_many(db, keys, now))
+        return found or {}
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        return await self._do("write", partial(self._written, work))
+
+    def _written(self, work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
+        """In the thread: a write, tried again while another process is in the way."""
+        result = _persistent(work, db)
+        self._writes += 1
+        if self._writes % TIDY_EVERY == 0 or entries.used_bytes(db) > self._max_bytes:
+            _persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
+        return result
+
+    async def _do(self, what: What, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Work in the thread, waited for no longer than the limit."""
+        now = time.monotonic()
+        if self._closed:
+            return None
+        if self._pending and now - self._heard_at > STUCK_S:
+            self._failed(what, "the disk does not answer")
+            return None
+        if not self._pending:
+            self._heard_at = now
+        self._pending += 1
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self._thread, self._file.run, work)
+        future.add_done_callback(partial(self._over, what))
+        if not await settled(future):
+            self._observer(StoreFailed(what))
+            return None
+        return None if future.exception() else future.result()
+
+    def _over(self, what: What, future: asyncio.Future[T]) -> None:
+        self._pending -= 1
+        self._heard_at = time.monotonic()
+        error = None if future.cancelled() else future.exception()
+        if error is None:
+            self._trouble.ends(what)
+        elif isinstance(error, sqlite3.Error):
+            self._failed(what, reason_of(error))
+        else:
+            self._failed(what, "it cannot be opened any more")
+
+    def _failed(self, what: What, why: str) -> None:
+        self._observer(StoreFailed(what))
+        self._trouble.begins(what, f"the store {self._path}: {why}")
+
+
+def _persistent(work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
+    for left in range(TRIES - 1, -1, -1):
+        try:
+            return work(db)
+        except sqlite3.OperationalError as error:
+            if not left or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+    raise AssertionError("unreachable")

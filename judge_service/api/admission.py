@@ -1,0 +1,54 @@
+"""Whether a request is judged now: quotas before it (429), a service with too much to do (503)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.requests import Request
+
+from judge_service.api.disconnect import Disconnected
+from judge_service.api.problems import Problem
+from judge_service.errors import JudgingError, Overloaded
+from judge_service.key_ring import Caller
+from judge_service.outcome import Common
+from judge_service.quota import Admission, QuotaExceeded, Quotas
+
+
+@asynccontextmanager
+async def admitted(request: Request, caller: Caller, items: int = 1) -> AsyncIterator[Admission]:
+    """Let a request of ``items`` items in, within the caller's quotas.
+
+    Tell what comes of it with ``Admission.spent``, once for each outcome, failed ones too. Raises
+    Problem 429.
+    """
+    quotas: Quotas = request.state.quotas
+    try:
+        admission = await quotas.admit(caller, items)
+    except QuotaExceeded as refused:
+        raise later(429, "quota_exceeded", str(refused), refused.retry_after_s) from None
+    unknown = False
+    try:
+        yield admission
+    except (Disconnected, asyncio.CancelledError):
+        unknown = True
+        raise
+    finally:
+        await quotas.settle(admission, unknown=unknown)
+
+
+def raise_if_shed(outcome: Common) -> None:
+    """Raise Problem 503 for an outcome that was turned away before any judge was asked."""
+    error: JudgingError | None = getattr(outcome, "error", None)
+    if isinstance(error, Overloaded) and outcome.usage.upstream_requests == 0:
+        raise later(503, "overloaded", str(error), error.retry_after_s)
+
+
+def later(status: int, code: str, message: str, seconds: float | None) -> Problem:
+    """A problem that is over after ``seconds``, told in whole ones, at least one."""
+    wait = max(1, math.ceil(seconds or 0.0))
+    return Problem(
+        status, code, f"{message}; try again in {wait:,} s", headers={"Retry-After": str(wait)}
+    )

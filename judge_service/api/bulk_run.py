@@ -1,0 +1,144 @@
+"""Judging the items of a bulk: many at once, none at the cost of other requests, told in order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from judge_service.api.bulk_items import BulkItem
+from judge_service.engine import Engine
+from judge_service.errors import DeadlineExceeded, InternalError, JudgingError, RequestError
+from judge_service.outcome import Common
+
+log = logging.getLogger("judge_service.api")
+AT_ONCE = 256
+"""How many items of one bulk are worked on at a time."""
+LOST_S = 0.001
+LOST_SHARE = 0.1
+"""How long it takes to say that one item was not begun, in seconds, and the share of an item's time
+that may be kept free for saying so of all that wait: the answer is due at the deadline.
+"""
+TOLD_BYTES = 64 * 1024
+Tell = Callable[[bytes], Awaitable[None]]
+Spent = Callable[[Common], None]
+
+
+class BulkRun:
+    """One bulk being judged. ``spent`` is called once with every outcome.
+
+    Items whose time is up first are begun first, others in their order.
+    """
+
+    def __init__(self, engine: Engine, items: Sequence[BulkItem], spent: Spent) -> None:
+        self._engine = engine
+        self._spent = spent
+        numbered = enumerate(items)
+        self._waiting = deque(sorted(numbered, key=lambda one: one[1].case.deadline.at))
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+        loop = asyncio.get_running_loop()
+        self._results: dict[int, asyncio.Future[bytes]] = {
+            number: loop.create_future() for number in range(len(items))
+        }
+
+    async def tell(self, tell: Tell) -> None:
+        """Judge all and give the results, JSON with commas between, to ``tell`` in the order of the
+        items, several at once where they are there.
+
+        When ``tell`` fails or this is cancelled, nothing of the bulk goes on.
+        """
+        begin = asyncio.create_task(self._begin())
+        begin.add_done_callback(self._begun)
+        try:
+            number = 0
+            while number in self._results:
+                ready = [await self._results[number]]
+                while self._is_ready(number + 1) and sum(map(len, ready)) < TOLD_BYTES:
+                    del self._results[number]
+                    number += 1
+                    ready.append(self._results[number].result())
+                del self._results[number]
+                number += 1
+                await tell(b",".join(ready))
+        finally:
+            tasks = {begin, *self._tasks}
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _is_ready(self, number: int) -> bool:
+        result = self._results.get(number)
+        return result is not None and result.done()
+
+    async def _begin(self) -> None:
+        while self._waiting:
+            place = await self._place()
+            number, item = self._waiting.popleft()
+            result = self._results[number]
+            task = asyncio.create_task(self._finish(result, item, begun=place))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            # Other requests have their turn between any two items.
+            await asyncio.sleep(0)
+
+    def _begun(self, begin: asyncio.Task[None]) -> None:
+        error = None if begin.cancelled() else begin.exception()
+        if error is not None:
+            # Nobody must wait for what will never come.
+            for result in self._results.values():
+                if not result.done():
+                    result.set_exception(error)
+
+    async def _place(self) -> bool:
+        """Wait for a place for the next item; False when its time is up before."""
+        case = self._waiting[0][1].case
+        kept = min(LOST_S * len(self._waiting), LOST_SHARE * case.request.timeout_s)
+        left = case.deadline.left() - kept
+        if left <= 0:
+            return False
+        try:
+            async with asyncio.timeout(left):
+                return await self._places.acquire()
+        except TimeoutError:
+            return False
+
+    async def _finish(self, result: asyncio.Future[bytes], item: BulkItem, *, begun: bool) -> None:
+        try:
+            result.set_result(await self._result(item, begun=begun))
+        except Exception as error:  # noqa: BLE001 - raised where the result is waited for
+            result.set_exception(error)
+        finally:
+            if begun:
+                self._places.release()
+
+    async def _result(self, item: BulkItem, *, begun: bool) -> bytes:
+        lost: JudgingError | None = None
+        if not begun:
+            lost = DeadlineExceeded("the request's time was up before it could be begun")
+        try:
+            return await self._judged(item, lost)
+        except RequestError as error:
+            # Seen too late to refuse the whole: a rule of the operator's own can do that.
+            lost = InternalError(f"the request does not fit after all: {str(error)[:200]}")
+        except Exception:
+            log.exception("an item of a bulk ended in an unexpected error")
+            lost = InternalError("an internal error")
+        return await self._judged(item, lost)
+
+    async def _judged(self, item: BulkItem, lost: JudgingError | None) -> bytes:
+        judge = item.kind.judge(self._engine)
+        outcome: Common = await judge(item.case.request, item.case, lost=lost)
+        result = _encoded(item.kind.wire(outcome), item.metadata)
+        self._spent(outcome)
+        return result
+
+
+def _encoded(wire: dict[str, Any], metadata: bytes) -> bytes:
+    """An outcome as JSON, with the caller's metadata, which is JSON already, at its end."""
+    del wire["metadata"]
+    text = json.dumps(wire, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text[:-1].encode("utf-8", "replace") + b',"metadata":' + metadata + b"}"

@@ -1,0 +1,173 @@
+"""Each member of a group on the rubric's scales, all by the same judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from judge_service.ask import Answer, Budget
+from judge_service.assess import questions_of, results_of
+from judge_service.case import Case
+from judge_service.envelope import Question
+from judge_service.errors import JudgingError
+from judge_service.flags import Flag
+from judge_service.judge import JudgeSpec
+from judge_service.outcome import CriterionResult
+from judge_service.panel import Miss, Poll, control_is_judged
+from judge_service.ranking.asking import Ask, ask_all
+from judge_service.ranking.members import Distinct
+from judge_service.selection import Selection
+from judge_service.verdict_source import VerdictSource
+
+
+@dataclass(slots=True, kw_only=True)
+class Scored:
+    """What came of one answer: points by criterion, or ``error``. ``unjudgeable`` is a success
+    without points: two families gave no usable verdict while they judged a control item.
+    """
+
+    polls: tuple[Poll, ...]
+    results: dict[str, CriterionResult] = field(default_factory=dict)
+    error: JudgingError | None = None
+    unjudgeable: bool = False
+
+
+@dataclass(slots=True)
+class _Round:
+    """The same questions of all answers with one panel; replies by (answer, question, judge)."""
+
+    case: Case
+    source: VerdictSource
+    questions: list[tuple[Question, ...]]
+    keep: int
+    replies: dict[tuple[int, int, str], Answer | JudgingError] = field(default_factory=dict)
+    budgets: dict[tuple[int, int], list[Budget]] = field(default_factory=dict)
+
+    async def ask(self, panel: Sequence[JudgeSpec], answers: Sequence[int], keep: int) -> None:
+        """Ask about the numbered answers what was not asked of these judges before."""
+        wanted = [
+            (answer, number, place)
+            for answer in answers
+            for number in range(len(self.questions[answer]))
+            for place, judge in enumerate(panel)
+            if (answer, number, judge.id) not in self.replies
+        ]
+        asks = []
+        for answer, number, place in wanted:
+            budgets = self.budgets.setdefault(
+                (answer, number), [Budget() for _ in range(len(panel))]
+            )
+            if budgets[place].left < 1:
+                # Its verdict was given by the judge before; another judge's is a verdict anew.
+                budgets[place] = Budget()
+            question = self.questions[answer][number]
+            asks.append(
+                Ask(judge=panel[place], question=question, budget=budgets[place], keep=keep)
+            )
+        for key, reply in zip(wanted, await ask_all(self.case, self.source, asks), strict=True):
+            answer, number, place = key
+            self.replies[answer, number, panel[place].id] = reply
+
+    def polls(self, answer: int, panel: Sequence[JudgeSpec]) -> tuple[Poll, ...]:
+        """What the panel said of one answer, question by question."""
+        made = []
+        for number, question in enumerate(self.questions[answer]):
+            given = [(judge, self.replies[answer, number, judge.id]) for judge in panel]
+            made.append(
+                Poll(
+                    question=question,
+                    answers=tuple(r for _, r in given if isinstance(r, Answer)),
+                    misses=tuple(
+                        Miss(judge=judge, error=r)
+                        for judge, r in given
+                        if isinstance(r, JudgingError)
+                    ),
+                )
+            )
+        return tuple(made)
+
+
+async def score_all(
+    case: Case, source: VerdictSource, selection: Selection, answers: Sequence[Distinct]
+) -> list[Scored]:
+    """The points of every answer, in order, all from one panel.
+
+    A judge that failed some answer is replaced for the whole group where the rubric allows a second
+    family, the answers in question first, so that a group that is lost costs no more.
+    """
+    judging = case.rubric.judging
+    panel = list(selection.panel)
+    second = judging.fallback == "family" or judging.on_unjudgeable == "zero"
+    spares = list(selection.spares()) if second else []
+    keep = 1 if spares else 0
+    questions = [questions_of(case, answer.shown) for answer in answers]
+    asked = _Round(case, source, questions, keep)
+    everybody = range(len(answers))
+    await asked.ask(panel, everybody, keep)
+    scored = [_scored(case, asked.polls(number, panel), len(panel)) for number in everybody]
+    lost = [number for number in everybody if scored[number].error is not None]
+    replaced = _replaced(panel, [scored[number] for number in lost], spares, case)
+    if not lost or replaced is None:
+        return scored
+    await asked.ask(replaced, lost, 0)
+    again = {n: _scored(case, asked.polls(n, replaced), len(panel)) for n in lost}
+    for number, one in again.items():
+        if one.error is not None:
+            if not await _unjudgeable(case, source, [*scored[number].polls, *one.polls]):
+                return [*scored[:number], one, *scored[number + 1 :]]
+            one.unjudgeable, one.error = True, None
+    if all(one.unjudgeable for one in again.values()):
+        return [again.get(number, scored[number]) for number in everybody]
+    case.flag(_moved(panel, replaced))
+    await asked.ask(replaced, everybody, 0)
+    return [
+        again[number]
+        if number in again
+        else _scored(case, asked.polls(number, replaced), len(panel))
+        for number in everybody
+    ]
+
+
+def _scored(case: Case, polls: tuple[Poll, ...], asked: int) -> Scored:
+    quorum = case.rubric.judging.quorum
+    errors = [error for poll in polls if (error := poll.failure(quorum, asked)) is not None]
+    return Scored(
+        polls=polls,
+        results=results_of(case.rubric, polls),
+        error=errors[0] if errors else None,
+    )
+
+
+def _replaced(
+    panel: Sequence[JudgeSpec], lost: Sequence[Scored], spares: Sequence[JudgeSpec], case: Case
+) -> list[JudgeSpec] | None:
+    """The panel with every judge that failed one of the lost answers replaced, or None."""
+    misses = [miss for one in lost for poll in one.polls for miss in poll.misses]
+    if case.rubric.judging.fallback != "family" and not all(miss.unusable for miss in misses):
+        return None
+    culprits = {miss.judge.id for miss in misses}
+    if not lost or len(spares) < len(culprits) or case.deadline.left() <= 0:
+        return None
+    new = iter(spares)
+    return [next(new) if judge.id in culprits else judge for judge in panel]
+
+
+async def _unjudgeable(case: Case, source: VerdictSource, polls: Sequence[Poll]) -> bool:
+    """Whether what two families were asked of one answer shows that no judge can judge it."""
+    if case.rubric.judging.on_unjudgeable != "zero":
+        return False
+    failed = [poll for poll in polls if poll.misses]
+    misses = [miss for poll in failed for miss in poll.misses]
+    families = {miss.judge.family_label for miss in misses}
+    if len(families) < 2 or not all(miss.unusable for miss in misses):
+        return False
+    return await control_is_judged(case, source, case.rubric.criteria[0], failed[0])
+
+
+def _moved(before: Sequence[JudgeSpec], after: Sequence[JudgeSpec]) -> Flag:
+    changes = [
+        f"{new.id} in place of {old.id}"
+        for old, new in zip(before, after, strict=True)
+        if old is not new
+    ]
+    return Flag("fallback_judge", f"for the whole group: {', '.join(changes)}")

@@ -1,0 +1,135 @@
+"""From the states of a group's members to its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from judge_service.errors import JudgingError
+from judge_service.events import GroupRanked
+from judge_service.flags import Flag
+from judge_service.outcome import Ranked, RankedMember, RankFailed
+from judge_service.ranking.asking import judge_counts
+from judge_service.ranking.group import Followed, Group
+from judge_service.ranking.signals import FOLLOWS_LENGTH, GroupSignals, group_signals
+
+_HALF = 0.5
+
+
+def concluded(group: Group, followed: Followed) -> Ranked:
+    """The group's outcome when every member has a reward."""
+    rewards = [state.reward for state in group.states]
+    given = tuple(reward for reward in rewards if reward is not None)
+    if len(given) != len(rewards):
+        raise ValueError("a member has no reward")
+    signals = group_signals(given, [one.shown.text for one in group.inspections])
+    _flag(group, signals)
+    if not group.case.request.audit:
+        group.case.observer(
+            GroupRanked(
+                rubric=group.case.rubric.id,
+                rewards=given,
+                zero_advantage=signals.zero_advantage,
+                near_duplicate_share=signals.near_duplicate_share,
+                length_correlation=signals.length_correlation,
+                tie_rate=signals.tie_rate,
+            )
+        )
+    return Ranked(
+        strategy=followed,
+        rewards=given,
+        ranks=ranks(given),
+        zero_advantage=signals.zero_advantage,
+        members=_members(group),
+        pairs=group.counts,
+        judges=judge_counts(group.answers),
+        flags=tuple(group.case.flags),
+        metrics=_metrics(group, signals),
+        usage=group.case.ledger.total,
+        rubric_hash=group.case.rubric.rubric_hash,
+        fingerprint=group.case.fingerprint(),
+    )
+
+
+def lost(
+    group: Group, followed: Followed, error: JudgingError, places: Sequence[int]
+) -> RankFailed:
+    """The group's outcome when the members at ``places`` could not be judged.
+
+    Members that are neither judged nor to blame have the group's error, too: they have no reward.
+    """
+    for place in places:
+        group.states[place].error = group.states[place].error or error
+        group.states[place].reward = None
+    for inspection, state in zip(group.inspections, group.states, strict=True):
+        if state.reward is None and state.error is None:
+            if inspection.passed:
+                state.error = error
+            else:
+                state.reward = 0.0
+    return RankFailed(
+        strategy=followed,
+        error=error,
+        members=_members(group),
+        pairs=group.counts,
+        judges=judge_counts(group.answers),
+        flags=tuple(group.case.flags),
+        metrics=_metrics(group, None),
+        usage=group.case.ledger.total,
+        rubric_hash=group.case.rubric.rubric_hash,
+        fingerprint=group.case.fingerprint(),
+    )
+
+
+def ranks(rewards: Sequence[float]) -> tuple[int, ...]:
+    """1 for the best; equal rewards share the better rank, and the next ones are left out."""
+    return tuple(1 + sum(other > reward for other in rewards) for reward in rewards)
+
+
+def _members(group: Group) -> tuple[RankedMember, ...]:
+    return tuple(
+        RankedMember(
+            id=candidate.id,
+            reward=state.reward,
+            error=state.error,
+            rules=inspection.rules,
+            criteria=state.criteria,
+            wins=state.wins,
+        )
+        for candidate, inspection, state in zip(
+            group.request.candidates, group.inspections, group.states, strict=True
+        )
+    )
+
+
+def _flag(group: Group, signals: GroupSignals) -> None:
+    if signals.zero_advantage:
+        group.case.flag(Flag("zero_advantage", "all rewards are equal: the group teaches nothing"))
+    if signals.near_duplicate_share >= _HALF:
+        group.case.flag(
+            Flag("near_duplicate", f"{signals.near_duplicate_share:.0%} nearly repeat another one")
+        )
+    r = signals.length_correlation
+    if r is not None and r >= FOLLOWS_LENGTH:
+        group.case.flag(Flag("length_correlation", f"rewards follow length (r = {r:.2f})"))
+
+
+def _metrics(group: Group, signals: GroupSignals | None) -> dict[str, float]:
+    """The same keys whatever happened; 0.0 where nothing is known, beside ``judge_failed``."""
+    counts, rewards = group.counts, [s.reward for s in group.states if s.reward is not None]
+    answers = group.answers
+    whole = signals is not None
+    return {
+        "judge_failed": float(not whole),
+        "reward_mean": sum(rewards) / len(rewards) if whole and rewards else 0.0,
+        "reward_min": min(rewards) if whole and rewards else 0.0,
+        "reward_max": max(rewards) if whole and rewards else 0.0,
+        "zero_advantage": float(signals is not None and signals.zero_advantage),
+        "near_duplicate_share": signals.near_duplicate_share if signals else 0.0,
+        "length_correlation": (signals.length_correlation or 0.0) if signals else 0.0,
+        "tie_rate": signals.tie_rate if signals else 0.0,
+        "pairs_asked": float(counts.asked),
+        "pairs_inconsistent": float(counts.inconsistent),
+        "pairs_failed": float(counts.failed),
+        "short_circuited": sum(not i.passed for i in group.inspections) / len(group.inspections),
+        "cached": sum(a.cached for a in answers) / len(answers) if answers else 0.0,
+    }

@@ -1,0 +1,147 @@
+"""The table of a group's pairs: who met whom in which order, and what every judge said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from judge_service.ask import Answer
+from judge_service.errors import JudgingError
+from judge_service.judge import JudgeSpec
+from judge_service.outcome import Choice, PairCounts, PairOutcome
+from judge_service.pairwise import mapped_back, pair_outcome, panel_outcome
+from judge_service.ranking.asking import Reply
+from judge_service.ranking.bradley_terry import Shown, strengths, win_shares
+from judge_service.ranking.schedule import Meeting, all_orders
+
+Pair = tuple[int, int]
+WON: dict[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}
+_MIRRORED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
+POSITION_SHARE = 0.9
+"""From this share of orders won by one position on, positions explain the choices."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """``replies`` are by judge id and meeting; members are numbers from 0, at least two."""
+
+    judges: Sequence[JudgeSpec]
+    meetings: Sequence[Meeting]
+    replies: Mapping[tuple[str, Meeting], Reply]
+    members: int
+    quorum: int
+
+    @cached_property
+    def full(self) -> bool:
+        """Whether every pair met in both orders."""
+        return len(self.meetings) == all_orders(self.members)
+
+    @cached_property
+    def outcomes(self) -> dict[Pair, PairOutcome | None]:
+        """The pairs that met in both orders, smaller number first; None where too few judges gave
+        a verdict on both.
+        """
+        asked = set(self.meetings)
+        found: dict[Pair, PairOutcome | None] = {}
+        for first, second in self.meetings:
+            pair = (min(first, second), max(first, second))
+            if Meeting(second, first) not in asked or pair in found:
+                continue
+            orders = [both for judge in self.judges if (both := self.both(judge, pair))]
+            panel = [pair_outcome(ab, ba) for ab, ba in orders]
+            enough = len(panel) >= self.quorum
+            found[pair] = panel_outcome(panel, len(self.judges)) if enough else None
+        return found
+
+    @cached_property
+    def singles(self) -> dict[Pair, bool]:
+        """The pairs that met in one order only, and whether enough judges gave a verdict."""
+        found: dict[Pair, bool] = {}
+        for meeting in self.meetings:
+            pair = (min(meeting), max(meeting))
+            if pair not in self.outcomes:
+                verdicts = sum(self.choice(judge, meeting) is not None for judge in self.judges)
+                found[pair] = verdicts >= self.quorum
+        return found
+
+    @cached_property
+    def decided(self) -> list[Pair]:
+        """The pairs that somebody won or that are a tie."""
+        swapped = [p for p, o in self.outcomes.items() if o not in (None, "inconsistent")]
+        return swapped + [pair for pair, has_verdict in self.singles.items() if has_verdict]
+
+    @property
+    def failures(self) -> list[JudgingError]:
+        """Why there are orders without a verdict."""
+        return [reply for reply in self.replies.values() if isinstance(reply, JudgingError)]
+
+    def choice(self, judge: JudgeSpec, meeting: Meeting) -> Choice | None:
+        """What a judge chose among the two as they were shown, None without a verdict."""
+        reply = self.replies.get((judge.id, meeting))
+        return mapped_back(reply.reading.choice, "AB") if isinstance(reply, Answer) else None
+
+    def both(self, judge: JudgeSpec, pair: Pair) -> tuple[Choice, Choice] | None:
+        """A judge's choices in both orders, as if the pair's first were always named first."""
+        ab = self.choice(judge, Meeting(*pair))
+        ba = self.choice(judge, Meeting(pair[1], pair[0]))
+        return None if ab is None or ba is None else (ab, _MIRRORED[ba])
+
+    def counts(self) -> PairCounts:
+        """What became of the pairs."""
+        outcomes = list(self.outcomes.values())
+        single = sum(self.singles.values())
+        return PairCounts(
+            asked=len(outcomes) + len(self.singles),
+            consistent=sum(o in ("first", "second") for o in outcomes),
+            tie=outcomes.count("tie"),
+            inconsistent=outcomes.count("inconsistent"),
+            failed=outcomes.count(None) + len(self.singles) - single,
+            single=single,
+            first_position_share=self.first_share,
+        )
+
+    @cached_property
+    def first_share(self) -> float | None:
+        """Of the orders with a winner, the share that the one shown first won."""
+        winners = [c for _, c in self._choices() if c != "tie"]
+        return winners.count("first") / len(winners) if winners else None
+
+    @property
+    def by_position(self) -> bool:
+        """Whether pairs asked in one order were decided by position. In balanced orders each
+        answer is first as often as second, so that an honest judge's share is near one half.
+        """
+        share = self.first_share
+        return bool(self.singles) and share is not None and max(share, 1 - share) >= POSITION_SHARE
+
+    def shares(self) -> tuple[float, ...]:
+        """The win share of every member: counted where all orders were asked, else expected."""
+        if not self.full:
+            number = {judge.id: n for n, judge in enumerate(self.judges)}
+            shown = [
+                Shown(*meeting, number[judge.id], WON[choice])
+                for (judge, meeting), choice in self._choices()
+            ]
+            return tuple(win_shares(strengths(shown, self.members, len(self.judges))).tolist())
+        wins, met = [0.0] * self.members, [0] * self.members
+        for pair in self.decided:
+            won = WON[_decided(self.outcomes[pair])]
+            for member, points in zip(pair, (won, 1.0 - won), strict=True):
+                wins[member] += points
+                met[member] += 1
+        return tuple(w / m for w, m in zip(wins, met, strict=True))
+
+    def _choices(self) -> list[tuple[tuple[JudgeSpec, Meeting], Choice]]:
+        return [
+            ((judge, meeting), choice)
+            for judge in self.judges
+            for meeting in self.meetings
+            if (choice := self.choice(judge, meeting)) is not None
+        ]
+
+
+def _decided(outcome: PairOutcome | None) -> Choice:
+    if outcome is None or outcome == "inconsistent":
+        raise ValueError("this pair is not decided")
+    return outcome
