@@ -10,9 +10,9 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from judge_service.judge import JudgeSpec
 from judge_service.rate import WINDOW_S, Rates, Reserved
@@ -20,6 +20,9 @@ from judge_service.store import Store
 
 POLL_S = (0.005, 0.025)
 """How long to wait before the next look for a shared place: drawn between the two."""
+NO_TIME_S = 0.0
+DROP_AGAIN_S = (0.1, 0.3, 1.0, 3.0)
+"""When to try again to give a place back to a store that did not answer."""
 WANTED_S = 1.0
 """How long a replica's word that it waits for a place holds."""
 
@@ -50,7 +53,7 @@ def shared_name(judge: JudgeSpec) -> str:
 
 
 class Claims:
-    """The shared limits of one judge. ``jitter`` draws from [0, 1)."""
+    """The shared limits of one judge. ``jitter`` draws from [0, 1), ``spawn`` runs work apart."""
 
     def __init__(
         self,
@@ -58,6 +61,7 @@ class Claims:
         store: Store,
         *,
         jitter: Callable[[], float],
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
         workers: int = 1,
         wall: Callable[[], float] = time.time,
         window_s: float = WINDOW_S,
@@ -69,6 +73,7 @@ class Claims:
         )  # fmt: skip
         self._store = store
         self._jitter = jitter
+        self._spawn = spawn
         self._places = judge.max_concurrency if store.shared else None
         self._share = None
         if judge.max_concurrency is not None:
@@ -133,8 +138,20 @@ class Claims:
         return await self._store.get(self._wanted_key) not in (None, self._me.encode())
 
     async def _drop(self, owner: str | None) -> None:
-        if owner is not None:
-            await self._store.drop(self._place_key, owner)
+        if owner is not None and not await self._dropped(owner):
+            self._spawn(self._drop_later(owner))
+
+    async def _dropped(self, owner: str) -> bool:
+        """Give a place back, and know whether it was: held for no time it is free."""
+        limit = self._places or 1
+        return await self._store.hold(self._place_key, owner, limit, NO_TIME_S) is not None
+
+    async def _drop_later(self, owner: str) -> None:
+        # A place that stays taken by mistake is missed by everybody until its time is over.
+        for wait in DROP_AGAIN_S:
+            await asyncio.sleep(wait)
+            if await self._dropped(owner):
+                return
 
     def _poll_s(self) -> float:
         shortest, longest = POLL_S

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judge_service.rate_quota import name_key
+from judge_service.shared_count import SharedCount
 from judge_service.store import Store
 
 DAY_S = 86_400
@@ -54,7 +55,7 @@ class CostQuota:
     """Counts dollars in ``store``. ``clock`` gives seconds since 1970; a day is one of UTC."""
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
-        self._store = store
+        self._count = SharedCount(store, TTL_S) if store.shared else None
         self._clock = clock
         self._accounts: dict[str, _Account] = {}
 
@@ -84,17 +85,17 @@ class CostQuota:
         spent = total - aside - account.aside
         return OverLimit(1.0 if spent < limit and account.aside else DAY_S - now % DAY_S)
 
-    async def settle(self, made: Reservation, cost_usd: float | None) -> None:
-        """Count what a request really cost; None where that is not known (its caller hung up):
-        then what was set aside counts.
+    async def settle(self, made: Reservation, cost_usd: float, *, complete: bool = True) -> None:
+        """Count what a request cost. Where that is not all of it (its caller hung up), at least
+        what was set aside counts.
         """
         account = self._account(made.name)
-        if cost_usd is None:
-            await self._release(made, made.aside)
-            return
         exact = max(0.0, cost_usd) * MICRO + account.rest
         whole = math.floor(exact)
         account.rest = exact - whole
+        if not complete:
+            await self._release(made, max(whole, made.aside))
+            return
         await self._release(made, whole)
         each = max(0.0, cost_usd) * MICRO / made.items
         if each > 0:
@@ -109,9 +110,9 @@ class CostQuota:
             await self._add(made.name, made.day, spent - made.stored)
 
     async def _add(self, name: str, day: int, amount: int) -> int | None:
-        if not self._store.shared:
+        if self._count is None:
             return None
-        return await self._store.add(f"jq:usd:{name_key(name)}:{day}", amount, TTL_S)
+        return await self._count.add(f"jq:usd:{name_key(name)}:{day}", amount)
 
     def _account(self, name: str) -> _Account:
         return self._accounts.setdefault(name, _Account())

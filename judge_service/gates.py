@@ -88,7 +88,7 @@ class Gates:
     def _made(self, judge: JudgeSpec) -> Gate:
         claims = Claims(
             judge, self._store, workers=self._workers, wall=self._wall, jitter=self._jitter,
-            window_s=self._window_s,
+            spawn=self._spawn, window_s=self._window_s,
         )  # fmt: skip
         breaker = Breaker(
             told=lambda state: self._observer(BreakerChanged(judge.id, state)),

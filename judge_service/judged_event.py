@@ -20,16 +20,18 @@ from judge_service.outcome import (
 from judge_service.pairwise import pair_outcome
 from judge_service.rules import RulesReport
 
+_FAILED = (AssessFailed, CompareFailed, RankFailed)
 SAME_TEXT = "same_text"
 """In place of a rule where two candidates are one, which is a tie without a judge."""
 
 
 def judged(kind: Kind, case: Case, outcome: AssessOutcome | CompareOutcome | RankOutcome) -> Judged:
     """The event of an outcome that has just been reached."""
+    error = outcome.error if isinstance(outcome, _FAILED) else None
     return Judged(
         kind=kind,
         rubric=case.rubric.id,
-        code=outcome.error.code if isinstance(outcome, (AssessFailed, CompareFailed, RankFailed)) else None,
+        code=None if error is None else error.code,
         reward=outcome.reward if isinstance(outcome, Assessed) else None,
         rule=_rule(outcome),
         seconds=time.monotonic() - case.started,

@@ -13,6 +13,7 @@ from judge_service.key_ring import Caller
 from judge_service.outcome import Common
 from judge_service.rate_quota import RateQuota
 from judge_service.store import Store
+from judge_service.usage import Usage
 
 
 class QuotaExceeded(Exception):
@@ -32,10 +33,13 @@ class Admission:
 
     def spent(self, outcome: Common) -> None:
         """Count what an outcome cost. Calls without a known price count as nothing."""
-        if outcome.usage.cost_usd is not None:
-            self.cost_usd += outcome.usage.cost_usd
-        else:
+        self.used(outcome.usage)
+        if outcome.usage.cost_usd is None:
             self.cost_usd += sum(v.usage.cost_usd or 0.0 for v in outcome.verdicts)
+
+    def used(self, usage: Usage) -> None:
+        """Count what was spent. A sum with an unknown part counts as nothing."""
+        self.cost_usd += usage.cost_usd or 0.0
 
 
 class Quotas:
@@ -71,11 +75,10 @@ class Quotas:
             raise self._refused("daily_cost_usd", what, made.retry_after_s)
         return Admission(made)
 
-    async def settle(self, admission: Admission, *, unknown: bool = False) -> None:
-        """Count what an admitted request cost. ``unknown``: it was given up half way."""
+    async def settle(self, admission: Admission, *, complete: bool = True) -> None:
+        """Count what an admitted request cost; not ``complete``: it was given up half way."""
         if admission.reservation is not None:
-            cost = None if unknown else admission.cost_usd
-            await self._cost.settle(admission.reservation, cost)
+            await self._cost.settle(admission.reservation, admission.cost_usd, complete=complete)
 
     def _refused(
         self, quota: Literal["rpm", "daily_cost_usd"], what: str, wait_s: float

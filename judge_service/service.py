@@ -12,6 +12,7 @@ from judge_service.adapters.local_model import LocalModel, start_local_model
 from judge_service.adapters.opening import open_store
 from judge_service.ask import Asker
 from judge_service.case import Case
+from judge_service.cohort.cohorts import Cohorts
 from judge_service.engine import Engine, Room
 from judge_service.envelope import assess_system, compare_system
 from judge_service.errors import Overloaded
@@ -40,6 +41,7 @@ class Service:
     store: Store
     secret: ServiceSecret
     observer: Observer
+    cohorts: Cohorts
     rubric_folder: RubricFolder | None = None
 
     def warnings(self) -> list[str]:
@@ -139,6 +141,7 @@ async def open_service(
             store=store,
             secret=secret,
             observer=observer,
+            cohorts=Cohorts(engine, store, secret),
             rubric_folder=folder,
         )
     finally:

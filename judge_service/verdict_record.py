@@ -6,8 +6,6 @@ very key, and when the value is one that the question offers; anything else is a
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +13,10 @@ from typing import Any
 
 from judge_service.reply import ChoiceForm, Reading, ReplyForm, ScoreForm
 from judge_service.secret import ServiceSecret
+from judge_service.signed import Signer
 
 MAX_BYTES = 512 * 1024
 """More than any record of ours has: a reply is at most 64 KiB, JSON may write a byte as six."""
-_MAC_CHARS = 64
 _FIELDS = {"value", "reason", "model_served"}
 
 
@@ -40,29 +38,22 @@ class Seal:
     """Signs and checks records with keys derived from the service secret."""
 
     def __init__(self, secret: ServiceSecret) -> None:
-        self._keys = secret.derived("verdict cache")
+        self._signer = Signer(secret, "verdict cache")
 
     def close(self, key: str, record: VerdictRecord) -> bytes:
         """The bytes to keep under ``key``."""
         body = json.dumps(record.as_json(), separators=(",", ":"), allow_nan=False).encode()
-        return self._mac(self._keys[0], key, body) + body
+        return self._signer.sign(key, body)
 
     def open(self, key: str, data: bytes) -> VerdictRecord | None:
         """The record in ``data`` if it was signed here, for ``key``; else None."""
-        if not _MAC_CHARS < len(data) <= MAX_BYTES:
-            return None
-        mac, body = data[:_MAC_CHARS], data[_MAC_CHARS:]
-        if not any(hmac.compare_digest(mac, self._mac(k, key, body)) for k in self._keys):
+        body = self._signer.check(key, data) if len(data) <= MAX_BYTES else None
+        if body is None:
             return None
         try:
             return record_of(json.loads(body))
         except (ValueError, RecursionError):
             return None
-
-    @staticmethod
-    def _mac(secret: bytes, key: str, body: bytes) -> bytes:
-        message = b"%d:%s%s" % (len(key), key.encode(), body)
-        return hmac.new(secret, message, hashlib.sha256).hexdigest().encode()
 
 
 def record_of(data: object) -> VerdictRecord:

@@ -97,7 +97,7 @@ def _common(
         "verdicts": [_verdict(verdict) for verdict in outcome.verdicts],
         "flags": [{"flag": flag.flag, "detail": flag.detail} for flag in outcome.flags],
         "metrics": dict(outcome.metrics),
-        "usage": _usage(outcome.usage),
+        "usage": usage_wire(outcome.usage),
         "rubric_hash": outcome.rubric_hash,
         "fingerprint": outcome.fingerprint,
         "error": None if error is None else error_wire(error),
@@ -131,11 +131,12 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "cached": verdict.cached,
         "attempts": verdict.attempts,
         "latency_ms": round(verdict.latency_ms, 1),
-        "usage": _usage(verdict.usage),
+        "usage": usage_wire(verdict.usage),
     }
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def usage_wire(usage: Usage) -> dict[str, Any]:
+    """What was spent, as plain values."""
     return asdict(usage)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 LIMIT_S = 0.05
 """How long one operation on a store may keep its caller."""
+STALL_S = 0.01
+"""A timer that goes off so late says that this process had no time itself. The store is then given
+as much once more, for it may well have been in time."""
 ROUNDS = 8
 """A busy event loop sees that time is up before it has read what arrived meanwhile. So many of its
 rounds are granted, which is enough for an answer that is already there."""
@@ -16,7 +20,10 @@ T = TypeVar("T")
 
 async def settled(future: asyncio.Future[Any], limit_s: float = LIMIT_S) -> bool:
     """Wait at most ``limit_s`` for the future, which is not cancelled; whether it is done."""
+    until = time.monotonic() + limit_s
     await asyncio.wait({future}, timeout=limit_s)
+    if not future.done() and (late := time.monotonic() - until) > STALL_S:
+        await asyncio.wait({future}, timeout=min(late, limit_s))
     for _ in range(ROUNDS):
         if future.done():
             break
@@ -36,11 +43,10 @@ class Running:
 
     def start(self, work: Coroutine[Any, Any, T], limit_s: float = LIMIT_S) -> asyncio.Task[T]:
         """Run ``work`` for at most ``limit_s``; wait for the task with ``asyncio.wait``."""
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(work)
-        timer = loop.call_later(limit_s, _time_up, task, ROUNDS)
+        task = asyncio.get_running_loop().create_task(work)
+        timer = _Timer(task, limit_s)
         self._tasks.add(task)
-        task.add_done_callback(lambda _: timer.cancel())
+        task.add_done_callback(timer.stop)
         task.add_done_callback(self._tasks.discard)
         return task
 
@@ -52,10 +58,30 @@ class Running:
             await asyncio.wait(set(self._tasks), timeout=1.0)
 
 
-def _time_up(task: asyncio.Task[Any], rounds: int) -> None:
-    if task.done():
-        return
-    if rounds:
-        task.get_loop().call_soon(_time_up, task, rounds - 1)
-    else:
-        task.cancel()
+class _Timer:
+    """Cuts a task off when its time is up."""
+
+    def __init__(self, task: asyncio.Task[Any], limit_s: float) -> None:
+        self._task = task
+        self._limit_s = limit_s
+        self._loop = task.get_loop()
+        self._rounds = ROUNDS
+        self._until = self._loop.time() + limit_s
+        self._handle: asyncio.Handle = self._loop.call_at(self._until, self._up)
+
+    def stop(self, _: asyncio.Task[Any]) -> None:
+        """The task is done."""
+        self._handle.cancel()
+
+    def _up(self) -> None:
+        if (late := self._loop.time() - self._until) > STALL_S:
+            self._handle = self._loop.call_later(min(late, self._limit_s), self._round)
+        else:
+            self._round()
+
+    def _round(self) -> None:
+        self._rounds -= 1
+        if self._rounds >= 0:
+            self._handle = self._loop.call_soon(self._round)
+        else:
+            self._task.cancel()

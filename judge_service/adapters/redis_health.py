@@ -63,7 +63,7 @@ class RedisHealth:
             self._watching = loop.create_task(self._watch())
 
     async def known(self, within_s: float = CONNECT_S + 2 * LIMIT_S) -> bool:
-        """Whether Redis can be asked, once it was looked at; false when that is not over in time."""
+        """Whether Redis can be asked, once it was looked at; false when that takes too long."""
         self.begin()
         if self._looked is not None and not self._looked.done():
             await settled(self._looked, within_s)
@@ -132,8 +132,7 @@ class RedisHealth:
 
     async def _watch(self) -> None:
         await self._look_anew()
-        if self._looked is not None and not self._looked.done():
-            self._looked.set_result(None)
+        self._end_waiting()
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
@@ -157,7 +156,7 @@ class RedisHealth:
 
     async def _look_anew(self) -> None:
         """Redis was not there; connect anew and see whether it answers as fast as it must."""
-        failure = await self._try(self._warm(self.link), CONNECT_S)
+        failure = await self._try(self._connect(self.link), CONNECT_S)
         failure = failure or await self._try(self.link.ping(), LIMIT_S)
         if failure is not None:
             self._failed()
@@ -167,6 +166,13 @@ class RedisHealth:
         self._failures = 0
         self.usable = True
         self._trouble.ends(CONNECTION)
+        self._end_waiting()
+        # Whatever is wrong with these is noticed by whoever needs them.
+        await self._try(self._warm(self.link), CONNECT_S)
+
+    def _end_waiting(self) -> None:
+        if self._looked is not None and not self._looked.done():
+            self._looked.set_result(None)
 
     async def _ping(self) -> None:
         try:
@@ -177,9 +183,11 @@ class RedisHealth:
         if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_KEPT_S:
             await self._read_clock(self.link)
 
-    async def _warm(self, link: RedisLink) -> None:
+    async def _connect(self, link: RedisLink) -> None:
         await self._names.known()
         await link.ping()
+
+    async def _warm(self, link: RedisLink) -> None:
         pings = [link.ping() for _ in range(min(WARM, self._target.connections))]
         await asyncio.gather(*pings)
         await self._read_clock(link)

@@ -29,14 +29,14 @@ async def admitted(request: Request, caller: Caller, items: int = 1) -> AsyncIte
         admission = await quotas.admit(caller, items)
     except QuotaExceeded as refused:
         raise later(429, "quota_exceeded", str(refused), refused.retry_after_s) from None
-    unknown = False
+    complete = True
     try:
         yield admission
     except (Disconnected, asyncio.CancelledError):
-        unknown = True
+        complete = False
         raise
     finally:
-        await quotas.settle(admission, unknown=unknown)
+        await quotas.settle(admission, complete=complete)
 
 
 def raise_if_shed(outcome: Common) -> None:

@@ -215,6 +215,38 @@ class RankAnswer(Answer):
     metadata: dict[str, Any] | None
 
 
+class GroupAnswer(Answer):
+    """A group in short: how many members were judged, and what they have in common."""
+
+    generation: int
+    size: int
+    members: int
+    partial: bool
+    strategy: Literal["assess", "pairwise", "listwise"] | None
+    zero_advantage: bool
+    pairs: PairsAnswer | None
+    judges: list[JudgeCountAnswer]
+    metrics: dict[str, FiniteFloat]
+
+
+class JoinAnswer(Answer):
+    """One member's reward, null exactly when ``status`` is failed, and its group in short."""
+
+    status: Literal["success", "failed"]
+    reward: FiniteFloat | None
+    rank: int | None
+    rules: RulesAnswer | None
+    criteria: dict[str, CriterionAnswer]
+    wins: FiniteFloat | None
+    group: GroupAnswer
+    flags: list[FlagAnswer]
+    usage: UsageAnswer
+    rubric_hash: str | None
+    fingerprint: str | None
+    error: ErrorAnswer | None
+    metadata: dict[str, Any] | None
+
+
 class ProblemDetail(Answer):
     """The caller's mistake."""
 

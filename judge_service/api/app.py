@@ -15,11 +15,20 @@ from starlette.responses import Response
 
 from judge_service import __version__
 from judge_service.adapters.tracing import Tracing
-from judge_service.api import bias, bulk, judging, looking, metrics, problems, ranking, rubric_upload
+from judge_service.api import (
+    bias,
+    bulk,
+    judging,
+    looking,
+    metrics,
+    problems,
+    ranking,
+    rubric_upload,
+)
 from judge_service.api.bulk_schema import BulkBody
 from judge_service.api.disconnect import Disconnected
 from judge_service.api.middleware import RequestContext
-from judge_service.api.schemas import AssessBody, CompareBody, RankBody
+from judge_service.api.schemas import AssessBody, CompareBody, JoinBody, RankBody
 from judge_service.api.state import State, state_of
 from judge_service.api.telemetry import Telemetry
 from judge_service.service import open_service
@@ -27,6 +36,8 @@ from judge_service.settings import Settings, from_env
 
 log = logging.getLogger("judge_service")
 CLIENT_CLOSED_REQUEST = 499
+_BODIES = (AssessBody, CompareBody, RankBody, JoinBody, BulkBody, rubric_upload.RubricBody)
+"""What the routes read by themselves; the OpenAPI page shows it all the same."""
 SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Where worker processes share their metrics; the variable is the Prometheus client's own."""
 
@@ -110,7 +121,7 @@ def _document_bodies(app: FastAPI) -> None:
             schema["security"] = [{}, {"key": []}]
             parts = components.setdefault("schemas", {})
             reference = "#/components/schemas/{model}"
-            for body in (AssessBody, CompareBody, RankBody, BulkBody, rubric_upload.RubricBody):
+            for body in _BODIES:
                 found = body.model_json_schema(ref_template=reference)
                 parts |= found.pop("$defs", {})
                 parts[body.__name__] = found

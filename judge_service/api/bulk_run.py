@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -21,6 +22,10 @@ LOST_S = 0.001
 LOST_SHARE = 0.1
 """How long it takes to say that one item was not begun, in seconds, and the share of an item's time
 that may be kept free for saying so of all that wait: the answer is due at the deadline.
+"""
+BUSY_S, LONGEST_PAUSE_S = 0.01, 0.05
+"""A turn of all that takes longer than this, in seconds, is one of a busy service; the most time
+that others are then given before one more item is begun.
 """
 TOLD_BYTES = 64 * 1024
 Tell = Callable[[bytes], Awaitable[None]]
@@ -65,10 +70,10 @@ class BulkRun:
                 number += 1
                 await tell(b",".join(ready))
         finally:
-            tasks = {begin, *self._tasks}
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            begun: list[asyncio.Future[Any]] = [begin, *self._tasks, *self._results.values()]
+            for one in begun:
+                one.cancel()
+            await asyncio.gather(*begun, return_exceptions=True)
 
     def _is_ready(self, number: int) -> bool:
         result = self._results.get(number)
@@ -82,8 +87,7 @@ class BulkRun:
             task = asyncio.create_task(self._finish(result, item, begun=place))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-            # Other requests have their turn between any two items.
-            await asyncio.sleep(0)
+            await _others_first()
 
     def _begun(self, begin: asyncio.Task[None]) -> None:
         error = None if begin.cancelled() else begin.exception()
@@ -108,9 +112,12 @@ class BulkRun:
 
     async def _finish(self, result: asyncio.Future[bytes], item: BulkItem, *, begun: bool) -> None:
         try:
-            result.set_result(await self._result(item, begun=begun))
+            found = await self._result(item, begun=begun)
+            if not result.done():
+                result.set_result(found)
         except Exception as error:  # noqa: BLE001 - raised where the result is waited for
-            result.set_exception(error)
+            if not result.done():
+                result.set_exception(error)
         finally:
             if begun:
                 self._places.release()
@@ -135,6 +142,15 @@ class BulkRun:
         result = _encoded(item.kind.wire(outcome), item.metadata)
         self._spent(outcome)
         return result
+
+
+async def _others_first() -> None:
+    """Let everybody else have a turn; a second one, and time for it, where the first took long."""
+    started = time.monotonic()
+    await asyncio.sleep(0)
+    took = time.monotonic() - started
+    if took > BUSY_S:
+        await asyncio.sleep(min(took, LONGEST_PAUSE_S))
 
 
 def _encoded(wire: dict[str, Any], metadata: bytes) -> bytes:

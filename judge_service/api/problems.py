@@ -95,7 +95,7 @@ def _path(location: tuple[int | str, ...]) -> str:
 def problem_of(error: RequestError) -> Problem:
     """The answer to a caller's mistake that the core found."""
     status = 404 if isinstance(error, UnknownRubric) else 422
-    assert isinstance(error, (UnknownRubric, UnknownJudge, InvalidRequest))  # noqa: S101
+    assert isinstance(error, (UnknownRubric, UnknownJudge, InvalidRequest))  # noqa: S101 - as registered
     return Problem(status, error.code, str(error)[:300], field=error.field)
 
 

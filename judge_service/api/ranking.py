@@ -1,4 +1,4 @@
-"""``POST /v1/rank``."""
+"""``POST /v1/rank`` and ``POST /v1/groups/join``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from judge_service.api.admission import admitted
-from judge_service.api.answers import RankAnswer
+from judge_service.api.answers import JoinAnswer, RankAnswer
 from judge_service.api.disconnect import while_connected
+from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.judging import (
     PROBLEMS,
     answered,
@@ -16,8 +17,10 @@ from judge_service.api.judging import (
     read_body,
     timeout_of,
 )
-from judge_service.api.schemas import RANK_EXAMPLE, RankBody
+from judge_service.api.schemas import JOIN_EXAMPLE, RANK_EXAMPLE, JoinBody, RankBody
 from judge_service.api.state import CallerDep, ServiceDep
+from judge_service.cohort.cohorts import Joined
+from judge_service.cohort.wire import alone_wire, join_wire
 from judge_service.wire import rank_wire
 
 MAX_GROUP_BYTES = 64 * 1024 * 1024
@@ -38,3 +41,25 @@ async def rank(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
         outcome = await while_connected(request, service.engine.rank(wanted))
         admission.spent(outcome)
     return answered(outcome, rank_wire(outcome, body.metadata))
+
+
+@router.post(
+    "/groups/join",
+    summary="Join a group that forms on the server",
+    responses={200: {"model": JoinAnswer}, **PROBLEMS},
+    openapi_extra=documented("JoinBody", JOIN_EXAMPLE),
+)
+async def join(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
+    """Hold the member until its group is there and judged; then each member has its own reward.
+
+    The same member with the same candidate may come again: it gets the same answer.
+    """
+    body = await read_body(request, service, caller, JoinBody, MAX_GROUP_BYTES)
+    wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
+    async with admitted(request, caller) as admission:
+        joined = await while_connected(request, service.cohorts.join(wanted))
+        if isinstance(joined, Joined):
+            admission.used(joined.spent)
+            return FiniteJSONResponse(join_wire(joined, body.member, body.metadata))
+        admission.spent(joined)
+    return answered(joined, alone_wire(joined, body.metadata))

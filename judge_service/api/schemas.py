@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from judge_service.cohort.request import DEFAULT_DEADLINE_S, JoinRequest
 from judge_service.request import (
     DEFAULT_TIMEOUT_S,
     MAX_GROUP,
@@ -307,5 +308,63 @@ class RankBody(RequestBody):
             candidates=tuple(candidate.domain() for candidate in self.candidates),
             strategy=self.strategy,
             max_calls=self.max_calls,
+            **self._fields(timeout_s),
+        )
+
+
+JOIN_EXAMPLE: dict[str, Any] = {
+    "group": "step-12/prompt-7",
+    "size": 8,
+    "member": "0",
+    "rubric": "helpfulness",
+    "prompt": "How do I keep basil alive indoors?",
+    "candidate": {
+        "text": "Water it when the top of the soil is dry and give it six hours of light.",
+        "policy_model": "qwen3-4b",
+    },
+    "deadline_s": 60,
+    "timeout_s": 120,
+}
+
+
+class AtLeast(Wire):
+    """A group that is judged at its deadline with at least so many members."""
+
+    at_least: Annotated[int, Field(ge=2, le=MAX_GROUP)]
+
+
+class JoinBody(RequestBody):
+    """``POST /v1/groups/join``: one member of a group of ``size``.
+
+    ``deadline_s`` is how long the group is waited for from its first member on, ``timeout_s`` how
+    long judging may take after that. ``run`` keeps the names of one training run apart from
+    another's.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [JOIN_EXAMPLE]})
+
+    group: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+    size: Annotated[int, Field(ge=1, le=MAX_GROUP)]
+    member: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+    run: Annotated[str, StringConstraints(max_length=512)] = ""
+    candidate: CandidateBody
+    deadline_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] = DEFAULT_DEADLINE_S
+    partial: Annotated[
+        Annotated[Literal["fail"], Tag(_ONE)] | Annotated[AtLeast, Tag(_MANY)],
+        Discriminator(
+            lambda value: _ONE if isinstance(value, str) else _MANY,
+        ),
+    ] = "fail"
+
+    def request(self, timeout_s: float | None = None) -> JoinRequest:
+        """The core's form."""
+        return JoinRequest(
+            group=self.group,
+            size=self.size,
+            member=self.member,
+            run=self.run,
+            candidate=self.candidate.domain(),
+            deadline_s=self.deadline_s,
+            at_least=None if isinstance(self.partial, str) else self.partial.at_least,
             **self._fields(timeout_s),
         )

@@ -22,7 +22,7 @@ from judge_service.service import FIRST_ASSESS, FIRST_COMPARE
 
 PROGRAM = "judge-service"
 _POLICY_MODELS = ("qwen3-4b", "llama-3.1-8b-instruct", "mistral-7b-instruct", "gpt-4o-mini")
-_ANY_HOST = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - how to reach it
+_ANY_HOST = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - how to reach it  # nosec B104
 
 
 def announce(prepared: Prepared, port: int, *, as_json: bool) -> None:

@@ -28,7 +28,8 @@ _SAID_IN_MESSAGE = frozenset({"method", "path", "route", "status", "duration_ms"
 _PLAIN = re.compile(r"[\w.:/+@-]+", re.ASCII)
 # Whose messages are known to hold no caller's texts; of asyncio's, that is the first line.
 _KNOWN = ("judge_service", "uvicorn", "opentelemetry", "asyncio")
-# Whose messages say what an operator has to do, and repeat no texts.
+# Whose messages say what an operator has to do, and repeat no texts. Outside of requests (while
+# the service starts) there are no texts to repeat.
 _TELLING = (ConfigError, OSError, ImportError)
 
 
@@ -107,7 +108,7 @@ class Lines(logging.Formatter):
     def _exception(self, error: BaseException, depth: int = 0) -> str:
         """Type, message and where, innermost frame first, then what it was caused by."""
         text = str(error)[:MAX_MESSAGE]
-        if text and not isinstance(error, _TELLING):
+        if text and not isinstance(error, _TELLING) and current_note() is not None:
             text = self._text(text)
         frames = [
             f"{_short(frame.f_code.co_filename)}:{line} {frame.f_code.co_name}"

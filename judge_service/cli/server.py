@@ -27,6 +27,8 @@ from judge_service.cli.workers import Workers, heed_parent
 from judge_service.errors import ConfigError
 from judge_service.settings import Settings
 
+APP = "judge_service.cli.server:app"
+"""Where each process finds the app it is to make."""
 GRACE_S = 25
 """How long requests may still run after a signal, in seconds. Orchestrators kill after 30."""
 WORKER_ANSWER_S = 20
@@ -47,7 +49,7 @@ def run_service(
     # Workers are processes of their own: what they read is the environment.
     os.environ.update(environ)
     config = uvicorn.Config(
-        "judge_service.cli.server:app",
+        APP,
         factory=True,
         workers=settings.workers,
         **door_options(),

@@ -1,0 +1,1 @@
+"""Groups that form on the server: members come one by one, to any replica."""
