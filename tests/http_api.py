@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from judge_service.api.answers import AssessAnswer, CompareAnswer
+from judge_service.api.answers import AssessAnswer, BulkAnswer, CompareAnswer, JoinAnswer, RankAnswer
 from judge_service.settings import Settings
 from tests.harness import Judges, RunningService, serve
 from tests.provider import FakeProvider
@@ -26,9 +26,12 @@ PAIR: dict[str, Any] = {
     "prompt": "A question?",
     "candidates": [{"text": "One answer.", "family": "own"}, {"text": "Another answer."}],
 }
-ANSWERS: dict[str, type[AssessAnswer] | type[CompareAnswer]] = {
+ANSWERS: dict[str, type[Any]] = {
     "/v1/assess": AssessAnswer,
     "/v1/compare": CompareAnswer,
+    "/v1/rank": RankAnswer,
+    "/v1/groups/join": JoinAnswer,
+    "/v1/bulk": BulkAnswer,
 }
 
 

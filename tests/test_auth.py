@@ -13,9 +13,13 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 from judge_service.api.answers import ProblemAnswer
-from judge_service.api.auth import key_hash, pepper_of
+from judge_service.api.auth import authenticate
+from judge_service.api.problems import Problem
+from judge_service.key_ring import KeyRing
+from judge_service.keys_file import key_hash, pepper_of
 from judge_service.settings import Settings
 from tests.harness import Judges, RunningService, serve, write_rubric
 from tests.provider import FakeProvider
@@ -143,7 +147,7 @@ UNAUTHENTICATED: dict[str, list[tuple[bytes, bytes]]] = {
     "latin-1": [(b"authorization", b"Bearer \xe4\xf6\xfc")],
     "UTF-8": [(b"authorization", "Bearer ключ".encode())],
     "no text": [(b"authorization", b"Bearer \xff\xfe\xed\xa0\x80")],
-    "one megabyte": [(b"authorization", b"Bearer " + b"k" * 1_000_000)],
+    "eight kilobytes": [(b"authorization", b"Bearer " + b"k" * 8_000)],
 }
 
 
@@ -163,9 +167,48 @@ def test_anything_else_is_401(service: RunningService, headers: list[tuple[bytes
     assert "kkkk" not in answer.text
 
 
+def test_a_key_of_a_megabyte_opens_nothing(service: RunningService) -> None:
+    """It is refused at once: as no key, or before that as too large for a header."""
+    answer = asked(service, [(b"authorization", b"Bearer " + b"k" * 1_000_000)])
+
+    assert answer.status_code in (401, 431)
+    assert "kkkk" not in answer.text
+
+
 def test_a_key_in_the_query_is_none(service: RunningService) -> None:
     """A key is a header, so that it does not end up in logs of proxies."""
     assert service.http.get("/v1/rubrics", params={"token": ALICE}).status_code == 401
+
+
+def opened(
+    keys: Path, path: str, query: str, headers: list[tuple[bytes, bytes]] | None = None, **how: bool
+) -> str | int:
+    """Whose request it is, or the status of its refusal."""
+    scope = {
+        "type": "http", "path": path, "query_string": query.encode(), "headers": headers or [],
+    }  # fmt: skip
+    try:
+        return authenticate(Request(scope), KeyRing(keys, b""), **how).name
+    except Problem as problem:
+        return problem.status
+
+
+def test_a_token_opens_for_trainers_only(service: RunningService, keys: Path) -> None:
+    """Trainers know an address and nothing else; everywhere else a token counts for nothing."""
+    there, token = "/adapters/slime/quality", f"token={ALICE}"
+    header = [(b"authorization", f"Bearer {ALICE}".encode())]
+    wrong = [(b"authorization", b"Bearer wrong")]
+
+    assert opened(keys, there, token, query_token=True) == "alice"
+    assert opened(keys, there, f"a=1&{token}", wrong, query_token=True) == "alice"
+    assert opened(keys, there, "", header, query_token=True) == "alice"
+    assert opened(keys, there, "token=wrong", header, query_token=True) == 401
+    assert opened(keys, there, f"{token}&{token}", query_token=True) == 401
+    assert opened(keys, there, "token=", query_token=True) == 401
+    assert opened(keys, there, token) == 401
+    for path in ("/v1/assess", "/v1/adapters/", "/adapters", "//adapters/x", "/Adapters/x"):
+        assert opened(keys, path, token, query_token=True) == 401
+        assert opened(keys, path, token, header, query_token=True) == "alice"
 
 
 @pytest.mark.parametrize("path", ["/v1/rubrics", "/v1/rubrics/quality", "/v1/judges"])
@@ -287,6 +330,8 @@ def test_keys_stand_in_no_log_and_no_answer(
     ]
     texts.append(service.http.get("/v1/judges", headers=bearer(ALICE)).text)
     texts.append(service.http.get(f"/nowhere?token={ALICE}").text)
+    # As some clients write an address that was pasted into a field for a path.
+    texts.append(service.http.get(f"/adapters/slime/quality%3Ftoken={ALICE}").text)
 
     assert any(r.name == "judge_service.access" for r in caplog.records)
     logged = "".join(

@@ -17,7 +17,7 @@ import pytest
 from judge_service import __version__
 from judge_service.api.answers import ProblemAnswer
 from judge_service.library import load_library
-from tests.harness import RunningService
+from tests.harness import RunningService, new_prompt
 from tests.http_api import ANSWERS, GOOD, KEY, PAIR, shipped_service, strict_json
 from tests.provider import FakeProvider, behaviours
 
@@ -101,7 +101,9 @@ def late(service: RunningService, headers: Mapping[str, str], **fields: object) 
     """The seconds until a request on a judge that takes too long has failed."""
     started = time.monotonic()
     answer = service.http.post(
-        "/v1/assess", json={**GOOD, "judges": ["alpha"], **fields}, headers=dict(headers)
+        "/v1/assess",
+        json={**GOOD, "prompt": new_prompt(), "judges": ["alpha"], **fields},
+        headers=dict(headers),
     )
     assert answer.status_code == 200
     assert (answer.json()["status"], answer.json()["reward"]) == ("failed", None)
@@ -155,7 +157,7 @@ def test_metadata_comes_back_and_goes_nowhere_else(
     """Metadata is echoed as it was, and no judge sees it."""
     metadata = {"step": 7, "canary": "x-metadata-x", "nested": [{"a": None}, 1.5, "\u2028"]}
 
-    answer = service.post(path, {**body, "metadata": metadata})
+    answer = service.post(path, {**body, "prompt": new_prompt(), "metadata": metadata})
 
     assert answer["metadata"] == metadata
     assert provider.requests
@@ -170,7 +172,7 @@ def test_a_failure_has_the_published_form(
     judged = service.post(path, body)
     provider.behave_by_default(behaviours.says("I would rather not."))
 
-    answer = service.http.post(path, json=body)
+    answer = service.http.post(path, json={**body, "prompt": new_prompt()})
 
     assert answer.status_code == 200
     failed = ANSWERS[path].model_validate(strict_json(answer))

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
+import logging
+import os
 import secrets
 from pathlib import Path
 
 import pytest
 
-from judge_service.api.auth import KeyRing, key_hash, pepper_of
 from judge_service.errors import ConfigError
+from judge_service.key_ring import KeyRing
+from judge_service.keys_file import key_hash, load_keys, pepper_of, peppers_of
+from judge_service.secret import ServiceSecret, load_secret
+from judge_service.settings import Settings
 
 ALICE = secrets.token_urlsafe(32)
 
@@ -41,6 +47,40 @@ def test_the_pepper_comes_from_the_secret(tmp_path: Path) -> None:
     assert b"one secret" not in pepper_of("one secret")
 
 
+def test_the_pepper_of_a_secret_never_changes() -> None:
+    """Keys that were handed out stay valid through every release."""
+    digest = hmac.new(b"a secret of old", b"judge_service key pepper", hashlib.sha256).digest()
+
+    assert pepper_of("a secret of old") == digest
+    given = load_secret(Settings(secret="a secret of old", secret_previous="an older secret"))
+    assert peppers_of(given) == (digest, pepper_of("an older secret"))
+
+
+def test_without_a_secret_the_kept_one_and_none_count(tmp_path: Path) -> None:
+    """Keys may be hashed with the secret beside the store, or, as before there was one, plainly."""
+    secret = load_secret(Settings(store=tmp_path / "store.sqlite3"))
+    kept = (tmp_path / "secret").read_text("ascii").strip()
+    file = tmp_path / "keys.toml"
+    file.write_text(entry("new", "1", pepper_of(kept)) + entry("old", "2"), "utf-8")
+
+    ring = KeyRing(file, *peppers_of(secret))
+
+    assert [getattr(ring.caller(key), "name", None) for key in "123"] == ["new", "old", None]
+    assert peppers_of(ServiceSecret(current=kept.encode())) == (pepper_of(kept),)
+
+
+def test_two_keys_of_a_name_are_one_client(tmp_path: Path) -> None:
+    """While a key is replaced both open; scopes may be told in any order."""
+    one, two = 'rpm = 5\nscopes = ["judge", "admin"]\n', 'scopes = ["admin", "judge"]\nrpm = 5\n'
+    file = tmp_path / "keys.toml"
+    file.write_text(entry("a", "1") + one + entry("a", "2") + two, "utf-8")
+
+    ring = KeyRing(file, b"")
+
+    assert ring.caller("1") == ring.caller("2")
+    assert len(load_keys(file)) == 2
+
+
 GOOD_HASH = "0" * 64
 BROKEN: dict[str, tuple[str, tuple[str, ...]]] = {
     "no TOML": ("[[keys", ("not TOML",)),
@@ -63,6 +103,32 @@ BROKEN: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "rpm of 0": (
         f'[[keys]]\nname = "a"\nsha256 = "{GOOD_HASH}"\nrpm = 0\n', ("keys[1]", "rpm"),
+    ),
+    "control in a name": (
+        f'[[keys]]\nname = "a\\u0007"\nsha256 = "{GOOD_HASH}"\n', ("keys[1]", "name"),
+    ),
+    "endless money": (
+        f'[[keys]]\nname = "a"\nsha256 = "{GOOD_HASH}"\ndaily_cost_usd = inf\n',
+        ("keys[1]", "daily_cost_usd"),
+    ),
+    "third key": (
+        entry("a", "1") + entry("b", "2") + entry("a", "3") + entry("a", "4"),
+        ("keys[4]", "'a'", "2 keys"),
+    ),
+    "one key twice": (entry("a", "1") + entry("b", "1"), ("keys[2]", "same key as keys[1]")),
+    "two tenants of a name": (
+        entry("a", "1") + entry("a", "2").replace('tenant = "a"', 'tenant = "b"'),
+        ("keys[2]", "tenant", "'a'"),
+    ),
+    "two quotas of a name": (
+        entry("a", "1") + "rpm = 5\n" + entry("a", "2"), ("keys[2]", "rpm", "'a'"),
+    ),
+    "two budgets of a name": (
+        entry("a", "1") + entry("a", "2") + "daily_cost_usd = 5\n",
+        ("keys[2]", "daily_cost_usd", "'a'"),
+    ),
+    "two scopes of a name": (
+        entry("a", "1") + entry("a", "2") + 'scopes = ["admin"]\n', ("keys[2]", "scopes", "'a'"),
     ),
     "second entry": (entry("a", ALICE) + '[[keys]]\nname = "b"\n', ("keys[2]", "sha256")),
 }  # fmt: skip
@@ -87,3 +153,60 @@ def test_a_missing_keys_file_is_a_start_error(tmp_path: Path) -> None:
     """A service whose keys cannot be read does not start."""
     with pytest.raises(ConfigError, match=r"nowhere\.toml"):
         KeyRing(tmp_path / "nowhere.toml", b"")
+
+
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        """The time."""
+        return self.now
+
+
+def test_a_change_that_cannot_be_seen_is_read_all_the_same(tmp_path: Path) -> None:
+    """Same size, same times, same place: the new keys count within a second."""
+    file, clock = tmp_path / "keys.toml", Clock()
+    file.write_text(entry("a", "1"), "utf-8")
+    stamp = file.stat()
+    ring = KeyRing(file, b"", clock=clock)
+    assert ring.caller("1")
+    file.write_text(entry("a", "2"), "utf-8")
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+    clock.now = 1.0
+
+    assert ring.caller("1") is None
+    assert ring.caller("2")
+
+
+def test_one_line_for_each_change_that_cannot_be_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """However often the file is looked at, and however it breaks; the keys stay."""
+    file, clock = tmp_path / "keys.toml", Clock()
+    file.write_text(entry("a", "1"), "utf-8")
+    ring = KeyRing(file, b"", clock=clock)
+
+    def errors(times: int = 5) -> int:
+        caplog.clear()
+        for _ in range(times):
+            clock.now += 1.0
+            assert ring.caller("1")
+        return sum(record.levelno == logging.ERROR for record in caplog.records)
+
+    assert errors() == 0
+    file.write_text("[[keys", "utf-8")
+    assert errors() == 1
+    file.write_text("[[keys]]", "utf-8")
+    assert errors() == 1
+    file.unlink()
+    assert errors() == 1
+    file.mkdir()
+    assert errors() == 1
+    file.rmdir()
+    file.write_text(entry("a", "1"), "utf-8")
+    assert errors() == 0
+    file.unlink()
+    assert errors() == 1

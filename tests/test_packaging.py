@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 import zipfile
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+
+from judge_service.settings import from_env
 
 ROOT = Path(__file__).resolve().parent.parent
 FROM_WHEEL = """
@@ -117,11 +120,13 @@ def test_the_installed_wheel_works(
 
 @pytest.fixture(scope="module")
 def dockerfile() -> list[tuple[str, str]]:
-    """The instructions of the Dockerfile, continued lines joined."""
+    """The instructions of the Dockerfile, continued lines joined, its arguments put in."""
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    given = dict(re.findall(r"(?m)^ARG (\w+)=(\S+)$", text))
     lines = re.sub(r"\\\n\s*", " ", text).splitlines()
     pairs = [line.strip().partition(" ") for line in lines if line.strip()]
-    return [(word.upper(), rest.strip()) for word, _, rest in pairs if not word.startswith("#")]
+    found = [(word.upper(), rest.strip()) for word, _, rest in pairs if not word.startswith("#")]
+    return [(word, re.sub(r"\$\{(\w+)\}", lambda m: given[m[1]], rest)) for word, rest in found]
 
 
 def told(dockerfile: list[tuple[str, str]], word: str) -> list[str]:
@@ -190,7 +195,74 @@ def test_signals_reach_the_service(dockerfile: list[tuple[str, str]]) -> None:
     assert json.loads(told(dockerfile, "CMD")[-1]) == ["serve"]
 
 
-@pytest.mark.parametrize("name", [".git", ".venv", "tests"])
-def test_the_build_sees_no_more_than_it_needs(name: str) -> None:
-    """History, environments and tests are kept out of the build."""
-    assert name in (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+def variables_of(dockerfile: list[tuple[str, str]]) -> dict[str, str]:
+    """What the image sets in the environment."""
+    words = " ".join(told(dockerfile, "ENV")).split()
+    return dict(word.split("=", 1) for word in words)
+
+
+def test_state_has_one_place(dockerfile: list[tuple[str, str]]) -> None:
+    """The default store lies in a volume of the user's own; nothing else needs to be writable."""
+    (volume,) = told(dockerfile, "VOLUME")
+    environ = variables_of(dockerfile)
+    settings = from_env({k: v for k, v in environ.items() if k.startswith(("JUDGE_", "XDG_"))} | {
+        "JUDGE_SERVICE_ALLOW_UNAUTHENTICATED": "1",
+    })  # fmt: skip
+    runs = " ".join(told(dockerfile, "RUN"))
+
+    assert settings.store is None, "a store that was named must be writable, or nothing starts"
+    assert settings.default_store is not None
+    assert str(settings.default_store.parent) == volume
+    assert re.search(rf"install -d -o judge -g judge -m 700 {re.escape(volume)}(\s|$)", runs)
+    assert environ["PYTHONDONTWRITEBYTECODE"] == "1"
+
+
+def test_the_user_of_the_image_can_do_nothing_else(dockerfile: list[tuple[str, str]]) -> None:
+    """No login, no home, no installed program that came by apt, no port below 1024."""
+    runs = " ".join(told(dockerfile, "RUN"))
+
+    assert "--shell /usr/sbin/nologin" in runs
+    assert "--no-create-home" in runs
+    assert not re.search(r"\bapt(-get)?\b|setcap|chmod [ug]?\+s", runs)
+    assert [int(port) > 1023 for port in told(dockerfile, "EXPOSE")] == [True]
+
+
+def test_no_instruction_needs_a_shell_at_run_time(dockerfile: list[tuple[str, str]]) -> None:
+    """What runs in the container is given as a list of words."""
+    for word in ("ENTRYPOINT", "CMD", "HEALTHCHECK"):
+        for rest in told(dockerfile, word):
+            words = rest.partition("CMD ")[2] if word == "HEALTHCHECK" else rest
+            assert all(isinstance(part, str) for part in json.loads(words))
+
+
+def ignored(path: str) -> bool:
+    """Whether the build does not see a path; the last pattern that fits decides."""
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    found = False
+    for line in (line.strip() for line in lines if line.strip() and not line.startswith("#")):
+        pattern = line.removeprefix("!").removeprefix("**/")
+        parts = [path, *map(str, Path(path).parents), Path(path).name]
+        if any(fnmatchcase(part, pattern) for part in parts if part != "."):
+            found = not line.startswith("!")
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".git/config", ".venv/bin/python", "tests/harness.py", "keys.toml", "judges.toml",
+     "store/secret", ".env", "judge_service/__pycache__/x.pyc", "requirements-dev.lock"],
+)  # fmt: skip
+def test_the_build_sees_no_more_than_it_needs(path: str) -> None:
+    """History, environments, tests and whatever secrets lie about are kept out of the build."""
+    assert ignored(path)
+
+
+def test_the_build_sees_what_is_copied(dockerfile: list[tuple[str, str]]) -> None:
+    """Everything that is copied from the folder is there and not ignored."""
+    copied = [rest for rest in told(dockerfile, "COPY") if "--from" not in rest]
+    names = [name for rest in copied for name in rest.split()[:-1]]
+
+    assert "judge_service" in names
+    for name in names:
+        assert (ROOT / name).exists(), name
+        assert not ignored(name), name

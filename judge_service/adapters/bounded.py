@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 LIMIT_S = 0.05
 """How long one operation on a store may keep its caller."""
+MAX_VALUE_BYTES = 8 * 1024 * 1024
+"""The longest value that is stored. What is longer was not put there by us and is a miss."""
 STALL_S = 0.01
 """A timer that goes off so late says that this process had no time itself. The store is then given
 as much once more, for it may well have been in time."""

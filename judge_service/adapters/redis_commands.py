@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from judge_service.adapters.bounded import MAX_VALUE_BYTES
 from judge_service.adapters.redis_link import RedisLink, Refused
 from judge_service.store import FOREVER_S
 
-MAX_VALUE_BYTES = 8 * 1024 * 1024
-"""What is longer was not put here by us."""
 LEASE_KEPT_MS = 3600 * 1000
 """How much longer than its youngest place the key of a lease lives."""
 SCAN_BATCH = 200
@@ -85,23 +84,22 @@ async def add(link: RedisLink, key: str, amount: int, ttl_s: float) -> int:
 async def hold(link: RedisLink, key: str, owner: str, limit: int, ttl_s: float, now: float) -> bool:
     """Take or renew a place: a member of a sorted set, its score the time it ends.
 
-    ``now`` is Redis's time in seconds. Each step is atomic, a new place is looked at again after
-    it is taken, and so there are never more than ``limit``; two that come for the last place at
-    one moment may both be turned away.
+    ``now`` is Redis's time in seconds. The place is taken, counted and, if it is one too many,
+    given back: there are never more than ``limit`` that were told so, and whoever comes first is
+    among them. One that comes while another one is being turned away may be turned away, too.
     """
-    clean = ("ZREMRANGEBYSCORE", key, "-inf", now)
-    found = await link.atomic(key, clean, ("ZCARD", key), ("ZSCORE", key, owner))
-    if any(_wrong_type(answer) for answer in found):
-        await link.command("DEL", key)
-        found = [0, 0, None]
-    _, count, has = map(_answer, found)
-    if has is None and int(count) >= limit:
-        return False
-    kept = milliseconds(ttl_s) + LEASE_KEPT_MS
-    taken = await link.atomic(
-        key, clean, ("ZADD", key, now + ttl_s, owner), ("PEXPIRE", key, kept), ("ZCARD", key)
+    steps = (
+        ("ZREMRANGEBYSCORE", key, "-inf", now),
+        ("ZSCORE", key, owner),
+        ("ZADD", key, now + ttl_s, owner),
+        ("ZCARD", key),
+        ("PEXPIRE", key, milliseconds(ttl_s) + LEASE_KEPT_MS),
     )
-    if has is not None or int(_answer(taken[3])) <= limit:
+    answers = await link.atomic(key, *steps)
+    if any(_wrong_type(answer) for answer in answers):
+        answers = (await link.atomic(key, ("DEL", key), *steps))[1:]
+    _, had, _, count, _ = map(_answer, answers)
+    if had is not None or int(count) <= limit:
         return True
     await drop(link, key, owner)
     return False

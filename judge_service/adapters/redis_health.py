@@ -116,7 +116,7 @@ class RedisHealth:
             await link.aclose()
 
     def _new_link(self) -> RedisLink:
-        return RedisLink(self._target, self.tls, timeout_s=CONNECT_S)
+        return RedisLink(self._target, self.tls, connect_s=CONNECT_S)
 
     def _give_up(self, failure: Failure) -> None:
         if self.usable:

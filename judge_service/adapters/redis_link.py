@@ -113,15 +113,22 @@ class _SentinelTlsConnection(SentinelManagedSSLConnection):
 
 
 class RedisLink:
-    """One client for one target and all its connections. Operations are bounded by whoever calls;
-    ``timeout_s`` is the second line, per write or read of a socket.
+    """One client for one target and all its connections. Operations are bounded by whoever calls,
+    as a whole; ``read_s`` bounds single reads and writes where nobody does.
     """
 
-    def __init__(self, target: RedisTarget, tls: RedisSSLContext | None, timeout_s: float) -> None:
+    def __init__(
+        self,
+        target: RedisTarget,
+        tls: RedisSSLContext | None,
+        *,
+        connect_s: float,
+        read_s: float | None = None,
+    ) -> None:
         self._sentinel: Sentinel | None = None
         self.clustered = target.kind == "cluster"
         common = {
-            **_common(timeout_s),
+            **_common(connect_s, read_s),
             # One more than is used, for the look at Redis's health.
             "max_connections": target.connections + 1,
             "username": target.username,
@@ -225,10 +232,10 @@ def _answers(answers: list[Any]) -> list[Any]:
     return answers
 
 
-def _common(timeout_s: float) -> dict[str, Any]:
+def _common(connect_s: float, read_s: float | None) -> dict[str, Any]:
     return {
-        "socket_timeout": timeout_s,
-        "socket_connect_timeout": timeout_s,
+        "socket_timeout": read_s,
+        "socket_connect_timeout": connect_s,
         "retry": Retry(NoBackoff(), 0),
         "protocol": 2,
         "driver_info": None,
@@ -247,7 +254,8 @@ def _sentinel(target: RedisTarget, tls: RedisSSLContext | None) -> Sentinel:
     user = {"username": target.sentinel_username, "password": target.sentinel_password}
     sentinel = Sentinel([])  # type: ignore[no-untyped-call]
     sentinel.sentinels = [
-        _client(host, port, tls, {**_common(SENTINEL_S), **user}) for host, port in target.hosts
+        _client(host, port, tls, {**_common(SENTINEL_S, SENTINEL_S), **user})
+        for host, port in target.hosts
     ]
     return sentinel
 

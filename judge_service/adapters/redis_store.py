@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from judge_service.adapters import redis_commands as commands
-from judge_service.adapters.bounded import LIMIT_S, Running
+from judge_service.adapters.bounded import LIMIT_S, MAX_VALUE_BYTES, Running
 from judge_service.adapters.coalescer import Coalescer
 from judge_service.adapters.redis_health import SLOW, RedisHealth
 from judge_service.adapters.redis_link import Dropped, Failure, RedisFailed, RedisLink, failure_of
@@ -62,14 +62,14 @@ class RedisStore:
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace, whatever is there."""
-        if len(value) > commands.MAX_VALUE_BYTES:
+        if len(value) > MAX_VALUE_BYTES:
             return False
         work = partial(commands.put, key=key, value=value, ttl_s=ttl_s)
         return bool(await self._do(_Turn("put", "write", again=True), work))
 
     async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
         """Store unless the key exists."""
-        if len(value) > commands.MAX_VALUE_BYTES:
+        if len(value) > MAX_VALUE_BYTES:
             return None
         work = partial(commands.put_new, key=key, value=value, ttl_s=ttl_s)
         return await self._do(_Turn("put_new", "write", again=False), work)
@@ -105,7 +105,9 @@ class RedisStore:
 
     async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes, float]]:
         """Everything under the prefix, over connections of its own that may take their time."""
-        link = RedisLink(self._target, self._health.tls, timeout_s=SCAN_TIMEOUT_S)
+        link = RedisLink(
+            self._target, self._health.tls, connect_s=SCAN_TIMEOUT_S, read_s=SCAN_TIMEOUT_S
+        )
         try:
             async for entry in commands.scan(link, prefix):
                 yield entry

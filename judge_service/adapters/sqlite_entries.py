@@ -6,10 +6,9 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from judge_service.adapters.bounded import MAX_VALUE_BYTES
 from judge_service.store import FOREVER_S
 
-MAX_VALUE_BYTES = 8 * 1024 * 1024
-"""What is longer was not put here by us."""
 SCAN_BATCH = 500
 TIDY_BATCH = 200
 SPARE = 0.95

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from judge_service.adapters import sqlite_entries as entries
-from judge_service.adapters.bounded import settled
+from judge_service.adapters.bounded import MAX_VALUE_BYTES, settled
 from judge_service.adapters.coalescer import Coalescer
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
 from judge_service.adapters.store_trouble import StoreTrouble
@@ -71,14 +71,14 @@ class SqliteStore:
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace."""
-        if len(value) > min(entries.MAX_VALUE_BYTES, self._max_bytes // 2):
+        if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
             return False
         until = self._until(ttl_s)
         return bool(await self._write(lambda db: entries.put(db, key, value, until)))
 
     async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
         """Store unless the key exists."""
-        if len(value) > min(entries.MAX_VALUE_BYTES, self._max_bytes // 2):
+        if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
             return None
         until, now = self._until(ttl_s), self._clock()
         return await self._write(lambda db: entries.put_new(db, key, value, until, now))

@@ -141,13 +141,6 @@ class CompareAnswer(OutcomeAnswer):
     rules: list[RulesAnswer]
 
 
-class BulkAnswer(Answer):
-    """One result per item, in the order of the items; ``metadata`` where the bulk had any."""
-
-    results: list[AssessAnswer | CompareAnswer]
-    metadata: dict[str, Any] | None = None
-
-
 class RubricPutAnswer(Answer):
     """What became of an uploaded rubric: ``created`` is a new version, ``restored`` one that was
     there before and is current again, ``unchanged`` the current one.
@@ -245,6 +238,13 @@ class JoinAnswer(Answer):
     fingerprint: str | None
     error: ErrorAnswer | None
     metadata: dict[str, Any] | None
+
+
+class BulkAnswer(Answer):
+    """One result per item, in the order of the items; ``metadata`` where the bulk had any."""
+
+    results: list[AssessAnswer | CompareAnswer | RankAnswer]
+    metadata: dict[str, Any] | None = None
 
 
 class ProblemDetail(Answer):

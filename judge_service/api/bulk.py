@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -25,6 +25,7 @@ from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.case import Case
 from judge_service.engine import Engine
 from judge_service.key_ring import Caller
+from judge_service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["judging"])
 MAX_BULK_BYTES = 64 * 1024 * 1024
@@ -47,20 +48,7 @@ async def bulk(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
     A mistake in any item refuses the whole before any judge is asked. Above 64 items the answer is
     sent bit by bit; one that breaks off in the middle is no JSON.
     """
-    limit_s = timeout_of(request, math.inf)
-    body = await read_bytes(request, MAX_BULK_BYTES)
-    arrival = Arrival(caller=caller, at=time.monotonic(), limit_s=limit_s)
-
-    def understood() -> tuple[Any, Bulk]:
-        data = decode_json(body, values=MAX_BULK_VALUES, stepwise=len(body) > LONG_BODY_BYTES)
-        return data, checked(data, service.engine, arrival)
-
-    if len(body) > LONG_BODY_BYTES:
-        data, made = await asyncio.to_thread(understood)
-    else:
-        data, made = understood()
-    await check_idempotency(request, service, caller, data)
-    del data
+    made = await _read(request, service, caller)
     _raise_if_full(service.engine, [item.case for item in made.items])
     if len(made.items) >= STREAMED_FROM:
         return _Streamed(request, caller, service.engine, made)
@@ -74,6 +62,22 @@ async def bulk(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
         await while_connected(request, run.tell(keep))
     whole = b'{"results":[' + b",".join(parts) + _end(made)
     return Response(whole, media_type="application/json")
+
+
+async def _read(request: Request, service: Service, caller: Caller) -> Bulk:
+    """The checked bulk. Raises Problem for the caller's mistakes."""
+    limit_s = timeout_of(request, math.inf)
+    body = await read_bytes(request, MAX_BULK_BYTES)
+    arrival = Arrival(caller=caller, at=time.monotonic(), limit_s=limit_s)
+    long = len(body) > LONG_BODY_BYTES
+
+    def understood() -> tuple[str, Bulk]:
+        data = decode_json(body, values=MAX_BULK_VALUES, stepwise=long)
+        return hashlib.sha256(body).hexdigest(), checked(data, service.engine, arrival)
+
+    digest, made = await asyncio.to_thread(understood) if long else understood()
+    await check_idempotency(request, service, caller, digest)
+    return made
 
 
 class _Streamed(Response):

@@ -108,8 +108,6 @@ def _kind(given: object) -> ItemKind:
     if "kind" not in given:
         raise _wrong("kind", f"missing; one of {_NAMES}")
     name = given["kind"]
-    if name == "rank":
-        raise _wrong("kind", f"a bulk takes no rankings, only {_NAMES}")
     if not isinstance(name, str) or name not in KINDS:
         raise _wrong("kind", f"must be one of {_NAMES}")
     return KINDS[name]

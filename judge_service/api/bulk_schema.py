@@ -106,4 +106,4 @@ KINDS: Mapping[str, ItemKind] = {
         wire=rank_wire,
     ),
 }
-"""Another kind of request becomes one of a bulk by a line here, and one in ``BulkBody``."""
+"""Another kind of request becomes one of a bulk by an entry here, and one in ``BulkBody``."""

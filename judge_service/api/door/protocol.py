@@ -11,17 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from asyncio.events import TimerHandle
-from collections.abc import Callable
-from enum import Enum, auto
-from typing import Any, ClassVar
+from typing import Any
 
 import httptools
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from judge_service.api.door.exit import Exit
 from judge_service.api.door.head import (
     END,
     WATCHED,
@@ -30,36 +25,19 @@ from judge_service.api.door.head import (
     check_head,
     too_many_fields,
 )
-from judge_service.api.door.limits import DoorLimits, most_connections
-from judge_service.api.door.reader_watch import ReaderWatch
+from judge_service.api.door.leaving import ANSWER, BODY, HEAD, LEAVING, LeavingProtocol
+from judge_service.api.door.limits import most_connections
 from judge_service.api.door.refusal import Refusal, bad_request, overloaded, too_slow
 
 log = logging.getLogger("judge_service.door")
-
-
-class Phase(Enum):
-    """Where a connection is."""
-
-    HEAD = auto()
-    BODY = auto()
-    ANSWER = auto()
-    """The request is here, its answer is not."""
-    LEAVING = auto()
-    """Nothing is heard any more."""
-
-
-# As names of the module: looking a member up in its Enum costs a call, and this is done per packet.
-HEAD, BODY, ANSWER, LEAVING = Phase
 
 
 class _SecondRequest(Exception):
     """The parser met the beginning of a request while another one waits for its answer."""
 
 
-class GuardedProtocol(HttpToolsProtocol):
+class GuardedProtocol(LeavingProtocol):
     """One connection. ``limits`` is a class attribute, for uvicorn makes the instances."""
-
-    limits: ClassVar[DoorLimits] = DoorLimits()
 
     def __init__(
         self,
@@ -71,18 +49,12 @@ class GuardedProtocol(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._inner: Any = self.app
         self.app = self._run
-        self.timeout_keep_alive = self.limits.idle_s  # type: ignore[assignment] # call_later's
-        self._phase = HEAD
-        self._begun = b""  # of a head
         self._watched: list[tuple[bytes, bytes]] = []
         self._to_come: int | None = 0  # of a body; None when chunked
         self._arrived = 0  # of a body
         self._around = 0  # bytes of a chunked body since its last byte of content
         self._body_since = 0.0
         self._keeps_alive = False  # what the request says about the connection
-        self._ahead = bytearray()  # of the requests after this one
-        self._thrown_away = 0
-        self._timer: TimerHandle | None = None
 
     # The connection.
 
@@ -91,8 +63,6 @@ class GuardedProtocol(HttpToolsProtocol):
         most = min(self.limits.connections, most_connections())
         others = len(self.connections)
         super().connection_made(transport)
-        self._exit = Exit(transport, self.leave, self._is_leaving)
-        self._reader = ReaderWatch(transport, self.loop, self.limits)
         if others < most or self._make_room():
             self._wait(self.limits.head_s, self._head_late)
         elif others < most + 4 * self.limits.spare:
@@ -103,12 +73,9 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let go of everything, and let the request know."""
-        self._let_go()
-        self._reader.stop()
         super().connection_lost(exc)
         # Of what refers to itself only the collector would get rid.
         self.app = self._inner
-        self._exit.forget()
 
     def shutdown(self) -> None:
         """The service ends: what is complete is answered, what is not is sent away."""
@@ -119,10 +86,6 @@ class GuardedProtocol(HttpToolsProtocol):
             self._refuse(overloaded("the service is stopping", self.limits.retry_after_s))
         else:
             self.leave()
-
-    def timeout_keep_alive_handler(self) -> None:
-        """Nothing was asked for long."""
-        self.leave()
 
     # What arrives.
 
@@ -147,11 +110,6 @@ class GuardedProtocol(HttpToolsProtocol):
             self._ahead.clear()
             self.cycle.keep_alive = False
             self._throw_away(len(data))
-
-    def _throw_away(self, size: int) -> None:
-        self._thrown_away += size
-        if self._thrown_away > self.limits.linger_bytes:
-            self.transport.abort()
 
     def _take(self, data: bytes) -> None:
         if self._phase is HEAD:
@@ -295,77 +253,7 @@ class GuardedProtocol(HttpToolsProtocol):
             ahead, self._ahead = bytes(self._ahead), bytearray()
             self.data_received(ahead)
 
-    def pause_writing(self) -> None:
-        """The caller does not read."""
-        super().pause_writing()
-        self._reader.start()
-
-    def resume_writing(self) -> None:
-        """The caller has read."""
-        super().resume_writing()
-        self._reader.stop()
-
-    # The end.
-
-    def _refuse(self, refusal: Refusal) -> None:
-        """Answer in the app's stead, unless it has begun to; nothing more is heard."""
-        peer = self.client[0] if self.client else "-"
-        log.info("%d %s: %s (%s)", refusal.status, refusal.code, refusal, peer)
-        cycle: Any = self.cycle
-        running = cycle is not None and not cycle.response_complete
-        if not (running and cycle.response_started) and not self.transport.is_closing():
-            self.transport.write(refusal.answer(self.server_state.default_headers))
-        if running:
-            cycle.disconnected = True
-            cycle.message_event.set()
-        self.leave(unread=True)
-
-    def leave(self, *, unread: bool = False) -> None:
-        """Close when everything is sent.
-
-        Where the caller may still be sending, that is read and thrown away for a moment: a socket
-        closed on unread bytes resets the connection, and the answer with it.
-        """
-        if self._phase is LEAVING:
-            return
-        unread = unread or self._phase is BODY or self._thrown_away > 0
-        self._let_go()
-        if self.transport.is_closing():
-            return
-        if unread and self.transport.can_write_eof():
-            self.flow.resume_reading()
-            self.transport.write_eof()
-            self._wait(self.limits.linger_s, self._lingered)
-        else:
-            self.transport.close()
-        if self.transport.get_write_buffer_size():
-            self._reader.start()
-
-    def _is_leaving(self) -> bool:
-        return self._phase is LEAVING
-
-    def _let_go(self) -> None:
-        self._phase = LEAVING
-        self._begun = b""
-        self._ahead.clear()
-        self._unset_keepalive_if_required()
-        self._stop_waiting()
-
-    def _lingered(self) -> None:
-        if self.transport.get_write_buffer_size():
-            self.transport.close()  # the reader is being watched
-        else:
-            self.transport.abort()
-
     # Time.
-
-    def _wait(self, seconds: float, late: Callable[[], None]) -> None:
-        self._timer = self.loop.call_later(seconds, late)
-
-    def _stop_waiting(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def _head_late(self) -> None:
         self._timer = None

@@ -1,0 +1,1 @@
+"""API keys, quotas and secrets, as callers and operators meet them."""
