@@ -15,7 +15,7 @@ from judge_service.case import Case
 from judge_service.cohort.cohorts import Cohorts
 from judge_service.engine import Engine, Room
 from judge_service.envelope import assess_system, compare_system
-from judge_service.errors import Overloaded
+from judge_service.errors import JudgingError, Overloaded
 from judge_service.events import Observer, nobody
 from judge_service.gates import Gates
 from judge_service.judge import Bench, load_bench
@@ -128,7 +128,7 @@ async def open_service(
             source=source,
             require_family=settings.require_family,
             observer=observer,
-            room=_room(gates, bench, settings.max_queue),
+            room=_room(gates, bench),
         )
         if local is not None and read_ahead:
             local.read_ahead(_first_questions(library))
@@ -159,19 +159,20 @@ async def open_service(
             local.close()
 
 
-def _room(gates: Gates, bench: Bench, max_queue: int) -> Room:
+def _room(gates: Gates, bench: Bench) -> Room:
     """Turns many requests at once away while the queue of a judge they may be sent to is full."""
 
     def room(cases: Sequence[Case]) -> Overloaded | None:
         named = {judge for case in cases for judge in case.request.judges or ()}
         anybody = any(case.request.judges is None for case in cases)
-        judges = [bench[j] for j in named] + list(bench.rotation() if anybody else ())
-        for state in map(gates.state, judges):
-            if state.waiting and state.waiting >= max_queue:
-                return Overloaded(
-                    f"{state.waiting} calls are waiting for judge {state.judge!r}",
-                    retry_after_s=1.0,
-                )
+        latest = max((case.deadline for case in cases), key=lambda deadline: deadline.at)
+        for judge in [bench[j] for j in named] + list(bench.rotation() if anybody else ()):
+            try:
+                gates.of(judge).look(latest)
+            except Overloaded as full:
+                return full
+            except JudgingError:
+                continue  # its own requests are told
         return None
 
     return room

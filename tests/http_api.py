@@ -10,7 +10,13 @@ from typing import Any
 
 import httpx
 
-from judge_service.api.answers import AssessAnswer, BulkAnswer, CompareAnswer, JoinAnswer, RankAnswer
+from judge_service.api.answers import (
+    AssessAnswer,
+    BulkAnswer,
+    CompareAnswer,
+    JoinAnswer,
+    RankAnswer,
+)
 from judge_service.settings import Settings
 from tests.harness import Judges, RunningService, serve
 from tests.provider import FakeProvider

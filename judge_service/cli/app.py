@@ -16,6 +16,7 @@ from judge_service.cli.compare import compare
 from judge_service.cli.exits import CODES, INTERRUPTED, WRONG, UserError
 from judge_service.cli.judges import judges
 from judge_service.cli.keys import keys
+from judge_service.cli.rank import rank
 from judge_service.cli.serve import serve
 from judge_service.cli.terminal import complain
 from judge_service.cli.version import show_version, version
@@ -63,7 +64,7 @@ def _root(
     del show
 
 
-for command in (serve, assess, compare, check, judges, version):
+for command in (serve, assess, compare, rank, check, judges, version):
     app.command()(command)
 app.add_typer(keys)
 app.add_typer(cache.app)

@@ -28,6 +28,8 @@ def run(kind: Kind, given: Mapping[str, Any], candidates: Sequence[str]) -> int:
         panel_size=given["panel_size"],
         policy_model=given["policy_model"],
         family=words(given["family"]),
+        strategy=given.get("strategy"),
+        max_calls=given.get("max_calls"),
     )
     flags = {name: given[name] for name in SERVICE_FLAGS}
     if given["batch"] is not None:
@@ -49,7 +51,7 @@ def _batch(
     from judge_service.cli.batch import Plan, judge_batch
 
     for name in candidates:
-        if given[name] is not None:
+        if given[name]:
             raise typer.BadParameter(f"--{name}: with --batch the lines bring the candidates")
     plan = Plan(
         kind=kind,
@@ -70,7 +72,7 @@ def _body(
 ) -> dict[str, Any]:
     """The request body of the texts that the options bring."""
     needed = ("prompt", *candidates)
-    missing = [f"--{name}" for name in needed if given[name] is None]
+    missing = [f"--{name}" for name in needed if not given[name] and given[name] != ""]
     if defaults.rubric is None:
         missing.insert(0, "RUBRIC")
     if missing:
@@ -79,9 +81,12 @@ def _body(
     read = {
         name: sources.read(f"--{name}", given[name])
         for name in (*needed, "reference")
-        if given[name] is not None
+        if isinstance(given[name], str)
     }
-    shown = [{"text": read.pop(name)} for name in candidates]
+    if kind == "rank":
+        shown = [{"text": sources.read("--candidate", text)} for text in given["candidate"]]
+    else:
+        shown = [{"text": read.pop(name)} for name in candidates]
     return {**read, **({"candidate": shown[0]} if kind == "assess" else {"candidates": shown})}
 
 

@@ -12,6 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from judge_service.cli.group_outcome import show_group
 from judge_service.cli.requests import Kind
 from judge_service.cli.terminal import out, plain
 
@@ -29,12 +30,15 @@ def show(kind: Kind, outcome: Mapping[str, Any], rubric: Mapping[str, Any] | Non
     """Print an outcome. ``rubric`` is its content, for the meaning of points."""
     console = out()
     console.print(_headline(kind, outcome, rubric))
-    if kind == "assess":
-        _criteria(console, outcome, rubric)
+    if kind == "rank":
+        show_group(console, outcome)
     else:
-        _orders(console, outcome)
-    _verdicts(console, kind, outcome)
-    _rules(console, outcome["rules"])
+        if kind == "assess":
+            _criteria(console, outcome, rubric)
+        else:
+            _orders(console, outcome)
+        _verdicts(console, kind, outcome)
+        _rules(console, outcome["rules"])
     for flag in outcome["flags"]:
         console.print(_line("flag", f"{flag['flag']}: {flag['detail']}", "yellow"))
     _costs(console, outcome)
@@ -51,12 +55,15 @@ def _headline(kind: Kind, outcome: Mapping[str, Any], rubric: Mapping[str, Any] 
         if wait is not None:
             lines.append(plain(f"the judge asks to wait {wait:g} s", "dim"))
         return Panel(Group(*lines), title=plain(title), border_style="red")
-    if kind == "assess":
+    if kind == "rank":
+        text = plain(f"SUCCESS  {len(outcome['rewards'])} rewards by {outcome['strategy']}",
+                     "bold green")  # fmt: skip
+    elif kind == "assess":
         text = plain(f"SUCCESS  reward {outcome['reward']:.4g}", "bold green")
     else:
         text = plain(_compared(outcome), "bold green")
     lines = [text]
-    if outcome["short_circuited"]:
+    if outcome.get("short_circuited"):
         lines.append(plain("decided without a judge", "dim"))
     return Panel(Group(*lines), title=plain(title), border_style="green")
 

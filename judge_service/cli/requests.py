@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from judge_service.cli.exits import UserError
-from judge_service.request import AssessRequest, CompareRequest
+from judge_service.request import AssessRequest, CompareRequest, RankRequest
 
 if TYPE_CHECKING:
-    from judge_service.api.schemas import AssessBody, CompareBody
+    from judge_service.api.schemas import AssessBody, CompareBody, RankBody
 
-Kind = Literal["assess", "compare"]
+Kind = Literal["assess", "compare", "rank"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +26,15 @@ class Defaults:
     panel_size: int | None = None
     policy_model: str | None = None
     family: list[str] | None = None
+    strategy: str | None = None
+    max_calls: int | None = None
 
     def fill(self, body: dict[str, Any]) -> dict[str, Any]:
         """``body`` with what it lacks; a candidate that names its origin keeps it."""
-        names = ("rubric", "prompt", "reference", "timeout_s", "judges", "panel_size")
+        names = (
+            "rubric", "prompt", "reference", "timeout_s", "judges", "panel_size", "strategy",
+            "max_calls",
+        )  # fmt: skip
         given = {name: getattr(self, name) for name in names}
         filled = {**{k: v for k, v in given.items() if v is not None}, **body}
         if "candidate" in filled:
@@ -60,9 +65,9 @@ class Asked:
 
     kind: Kind
     data: dict[str, Any]
-    body: AssessBody | CompareBody
+    body: AssessBody | CompareBody | RankBody
 
-    def domain(self) -> AssessRequest | CompareRequest:
+    def domain(self) -> AssessRequest | CompareRequest | RankRequest:
         """The core's form."""
         return self.body.request()
 
@@ -71,11 +76,13 @@ def asked(kind: Kind, data: dict[str, Any]) -> Asked:
     """Check ``data`` against the schema of HTTP. Raises UserError, a line per fault."""
     from pydantic import ValidationError
 
-    from judge_service.api.schemas import AssessBody, CompareBody
+    from judge_service.api.schemas import AssessBody, CompareBody, RankBody
     from judge_service.library import explain
 
-    schema = AssessBody if kind == "assess" else CompareBody
+    schemas: dict[Kind, type[AssessBody] | type[CompareBody] | type[RankBody]] = {
+        "assess": AssessBody, "compare": CompareBody, "rank": RankBody,
+    }  # fmt: skip
     try:
-        return Asked(kind, data, schema.model_validate(data))
+        return Asked(kind, data, schemas[kind].model_validate(data))
     except ValidationError as error:
         raise UserError("\n".join(line[:300] for line in explain(error)[:10])) from None

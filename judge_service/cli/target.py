@@ -12,7 +12,7 @@ from judge_service.cli.exits import UserError
 from judge_service.cli.requests import Asked
 from judge_service.cli.terminal import err, note
 from judge_service.errors import RequestError
-from judge_service.request import AssessRequest
+from judge_service.request import AssessRequest, CompareRequest
 
 if TYPE_CHECKING:
     from judge_service.service import Service
@@ -52,7 +52,7 @@ class InProcess:
 
     async def ask(self, request: Asked) -> dict[str, Any]:
         """Judge here."""
-        from judge_service.wire import assess_wire, compare_wire
+        from judge_service.wire import assess_wire, compare_wire, rank_wire
 
         engine, domain = self.service.engine, request.domain()
         if self.service.local_model is not None and "timeout_s" not in request.data:
@@ -60,7 +60,9 @@ class InProcess:
         try:
             if isinstance(domain, AssessRequest):
                 return assess_wire(await engine.assess(domain), domain.metadata)
-            return compare_wire(await engine.compare(domain), domain.metadata)
+            if isinstance(domain, CompareRequest):
+                return compare_wire(await engine.compare(domain), domain.metadata)
+            return rank_wire(await engine.rank(domain), domain.metadata)
         except RequestError as error:
             raise Refused(str(error)) from None
 

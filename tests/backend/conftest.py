@@ -8,7 +8,7 @@ import pytest
 
 from judge_service.settings import Settings
 from tests.backend.support import GOOD, JUDGES, KEY, KEY_VARIABLE, LEAK
-from tests.harness import Judges, RunningService, serve, write_rubric
+from tests.harness import Judges, RunningService, no_breaker, serve, write_rubric
 from tests.provider import FakeProvider
 
 
@@ -42,7 +42,7 @@ def service(
         settings = Settings(
             judges=judges.write(folder), rubrics_dir=folder / "rubrics", anchors_dir=folder
         )
-        with serve(settings, {KEY_VARIABLE: KEY}) as service:
+        with no_breaker(), serve(settings, {KEY_VARIABLE: KEY}) as service:
             yield service
 
 

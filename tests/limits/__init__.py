@@ -1,0 +1,1 @@
+"""Limits, retries and breakers of a judge."""
