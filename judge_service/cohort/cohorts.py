@@ -20,7 +20,8 @@ from judge_service.cohort.codec import (
     candidate_of,
     common_hash,
 )
-from judge_service.cohort.request import JoinRequest
+from judge_service.cohort.request import KEPT_S, JoinRequest
+from judge_service.cohort.seats import Seats
 from judge_service.engine import Engine
 from judge_service.errors import (
     CohortIncomplete,
@@ -37,8 +38,6 @@ from judge_service.store import Store
 from judge_service.usage import Usage
 from judge_service.wire import error_wire, rank_wire
 
-KEPT_S = 900.0
-"""How long an outcome is kept for members that ask again, in seconds."""
 FAILED_KEPT_S = 5.0
 """How long a failure is kept: long enough for those who wait, short enough to try again."""
 STRAGGLER_S = 60.0
@@ -86,6 +85,7 @@ class Cohorts:
         self._engine = engine
         self._store = store
         self._here = MemoryStore()
+        self.seats = Seats(store)
         self._signer = Signer(secret, "cohort")
         self._wall = wall
         self._watches: dict[tuple[str, int], _Watch] = {}
@@ -166,9 +166,15 @@ class Cohorts:
         return last.number + 1
 
     def _over(self, one: Generation) -> bool:
-        """Whether a generation has failed for good: who comes again begins a new one."""
-        incomplete = one.posted is not None and one.posted["group"] is None
-        return incomplete and self._wall() > one.closes_at + FAILED_KEPT_S
+        """Whether a generation has failed for good, or was judged long ago: who comes again begins
+        a new one.
+        """
+        if one.posted is None:
+            return False
+        if one.posted["group"] is None:
+            return self._wall() > one.closes_at + FAILED_KEPT_S
+        kept_until: float | None = one.posted.get("kept_until")
+        return kept_until is not None and self._wall() > kept_until
 
     async def _wait(self, request: JoinRequest, board: Board, found: Generation) -> Joined:
         key = (board.name, found.number)
@@ -239,6 +245,8 @@ class Cohorts:
             posted = {"members": names, "size": request.size, "group": rank_wire(outcome),
                       "error": None if isinstance(outcome, Ranked)
                       else error_wire(outcome.error)}  # fmt: skip
+            if ranked:
+                posted["kept_until"] = self._wall() + request.kept_s
             await board.post(number, posted, KEPT_S if ranked else FAILED_KEPT_S)
             return Joined(generation=number, posted=posted, spent=outcome.usage)
         finally:

@@ -9,6 +9,8 @@ from judge_service.request import AssessRequest, RankRequest, Request
 from judge_service.types import Candidate
 
 DEFAULT_DEADLINE_S = 60.0
+KEPT_S = 900.0
+"""How long an outcome is kept for members that ask again, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +19,9 @@ class JoinRequest(Request):
 
     ``group`` names the group within ``run``. ``deadline_s`` is how long the first member waits for
     the rest, ``timeout_s`` how long judging may take after that. ``at_least`` members
-    are judged at the deadline without the others; None judges the whole group only.
+    are judged at the deadline without the others; None judges the whole group only. For ``kept_s``
+    (at most ``KEPT_S``) after it was judged, a member that comes again is told the same; later it
+    begins a new group.
     """
 
     group: str
@@ -27,6 +31,7 @@ class JoinRequest(Request):
     run: str = ""
     deadline_s: float = DEFAULT_DEADLINE_S
     at_least: int | None = None
+    kept_s: float = KEPT_S
 
     def alone(self) -> AssessRequest:
         """The assessment of the member of a group of one."""

@@ -1,0 +1,33 @@
+"""An app that starts at once, for what signals do to the processes around it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+from judge_service.cli.workers import heed_parent
+
+
+def stub() -> Any:
+    """An app that answers to ``/wait/<seconds>`` so much later, to others at once: with its pid."""
+    heed_parent()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            for phase in ("startup", "shutdown"):
+                assert (await receive())["type"] == f"lifespan.{phase}"
+                await send({"type": f"lifespan.{phase}.complete"})
+            return
+        while (message := await receive()).get("more_body"):
+            pass
+        if message["type"] == "http.disconnect":
+            return
+        if scope["path"].startswith("/wait/"):
+            await asyncio.sleep(float(scope["path"].rsplit("/", 1)[1]))
+        body = str(os.getpid()).encode()
+        length = [(b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": length})
+        await send({"type": "http.response.body", "body": body})
+
+    return app

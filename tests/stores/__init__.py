@@ -1,0 +1,1 @@
+"""Tests of the stores behind the Store protocol."""
