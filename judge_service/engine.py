@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from judge_service import assess as assessing
 from judge_service import compare as comparing
+from judge_service.answer_history import PROMPTS, AnswerHistory
 from judge_service.ask import Asker
 from judge_service.case import Case
 from judge_service.deadline import Deadline
@@ -52,6 +53,7 @@ class Engine:
     source: VerdictSource
     require_family: bool = False
     history: PairHistory = field(default_factory=PairHistory)
+    answers: AnswerHistory = field(default_factory=AnswerHistory)
     observer: Observer = nobody
     room: Room = always_room
 
@@ -154,9 +156,16 @@ class Engine:
         for number, one in enumerate(inspections, start=1):
             prefix = "" if len(inspections) == 1 else f"candidate {number}: "
             flags += [Flag(flag.flag, prefix + flag.detail) for flag in one.flags]
+            if one.broken is None and self._is_constant(case, one):
+                detail = f"{prefix}the same answer was given to {PROMPTS} prompts or more"
+                flags.append(Flag("constant_answer", detail))
         for flag in flags:
             case.flag(flag)
         return families
+
+    def _is_constant(self, case: Case, inspection: Inspection) -> bool:
+        prompt, answer = prompt_text(case.request.prompt), inspection.shown.key
+        return not case.request.audit and self.answers.is_constant(case.rubric.id, prompt, answer)
 
     def _tell(
         self,
