@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from judge_service.chat_template_table import (
     BEGINNINGS,
@@ -25,11 +25,11 @@ from judge_service.types import Message, Prompt
 OVERLAP_CHARS = 32
 """How much of a prompt's end a query must begin with to be taken for a prompt that was cut."""
 OVERLAPS = 64
+MAX_TURNS = 4_096
+"""A prompt that seems to have more is one text."""
 _BEGINNINGS = re.compile(BEGINNINGS)
 _SYSTEM = re.compile(r"\A\s*<<SYS>>\n?(?P<system>.*?)\n?<</SYS>>\s*", re.DOTALL)
-_IMAGES = re.compile(
-    r"(?:<\|vision_start\|>)?(?:<\|(?:image|video)_pad\|>)+(?:<\|vision_end\|>)?"
-)
+_IMAGES = re.compile(r"(?:<\|vision_start\|>)?(?:<\|(?:image|video)_pad\|>)+(?:<\|vision_end\|>)?")
 _NO_THOUGHT = re.compile(r"\s*(?:<think>)?\s*</think>\s*")
 _TAIL = re.compile(rf"(?:{IGNORED.pattern})*\Z")
 _TAIL_CHARS = 256
@@ -96,12 +96,15 @@ def clean_response(text: str) -> str:
     """``text`` without the special tokens at its end; the same text where there are none."""
     end = kept = len(text)
     struck = _OPENING in text
+    token = ""
     while True:
         while end and text[end - 1].isspace():
             end -= 1
-        if not text.endswith(TRAILING, 0, end):
-            return text[:kept]
-        token = next(token for token in TRAILING if text.endswith(token, 0, end))
+        # Padding is one token, many times.
+        if not token or not text.endswith(token, 0, end):
+            if not text.endswith(TRAILING, 0, end):
+                return text[:kept]
+            token = next(token for token in TRAILING if text.endswith(token, 0, end))
         # In a text that strikes something out it may be the end of that.
         if token == _CLOSING and struck:
             return text[:kept]
@@ -117,14 +120,19 @@ def _template_of(text: str) -> Template | None:
     start = begins.end() if begins else 0
     for template in TEMPLATES:
         if template.header.match(text, start):
-            return template
+            return template if len(_heads(text, template)) <= MAX_TURNS else None
     for template in TEMPLATES:
-        last = None
-        for last in template.header.finditer(text):
-            pass
-        if last and _role(last) == "assistant" and _opens(text[last.end() :]):
+        heads = _heads(text, template)
+        if len(heads) > MAX_TURNS:
+            return None
+        if heads and _role(heads[-1]) == "assistant" and _opens(text[heads[-1].end() :]):
             return template
     return None
+
+
+def _heads(text: str, template: Template) -> list[re.Match[str]]:
+    """The headers in a text, one more than ``MAX_TURNS`` of them at most."""
+    return list(islice(template.header.finditer(text), MAX_TURNS + 1))
 
 
 def _opens(rest: str) -> bool:

@@ -43,6 +43,10 @@ class MemoryStore:
             return None
         return value
 
+    async def find(self, *keys: str) -> dict[str, bytes] | None:
+        """The values that are there."""
+        return {key: value for key in keys if (value := await self.get(key)) is not None}
+
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace."""
         self._remove(key)
@@ -81,6 +85,11 @@ class MemoryStore:
             places[owner] = now + ttl_s
         self._places[key] = places
         return free
+
+    async def holders(self, key: str) -> list[str] | None:
+        """Who has a place."""
+        now = self._clock()
+        return [owner for owner, until in self._places.get(key, {}).items() if until > now]
 
     async def drop(self, key: str, owner: str) -> None:
         """Give a place back."""

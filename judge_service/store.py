@@ -29,6 +29,9 @@ class Store(Protocol):
         together, so a group of look-ups costs one round trip.
         """
 
+    async def find(self, *keys: str) -> dict[str, bytes] | None:
+        """The values of those keys that are there; None when the store cannot say."""
+
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace; whether it was stored."""
 
@@ -47,6 +50,9 @@ class Store(Protocol):
         """Take one of ``limit`` places under ``key`` for ``ttl_s``, or renew the place that
         ``owner`` has. False when all are taken, None when the store cannot say.
         """
+
+    async def holders(self, key: str) -> list[str] | None:
+        """The owners that have a place under ``key`` now; None when the store cannot say."""
 
     async def drop(self, key: str, owner: str) -> None:
         """Give a place back."""

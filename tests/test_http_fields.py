@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judge_service.api.answers import AssessAnswer
-from tests.harness import RunningService
+from tests.harness import RunningService, new_prompt
 from tests.http_bodies import (
     GOOD,
     JSON,
@@ -282,7 +282,9 @@ def test_any_unicode_text_is_a_candidate(
     service: RunningService, provider: FakeProvider, text: str, escaped: bool
 ) -> None:
     """The judge gets exactly the candidate's characters, however they were written in JSON."""
-    body = json.dumps({**GOOD, "candidate": {"text": text}}, ensure_ascii=escaped).encode()
+    body = json.dumps(
+        {**GOOD, "prompt": new_prompt(), "candidate": {"text": text}}, ensure_ascii=escaped
+    ).encode()
 
     answer = service.http.post("/v1/assess", content=body, headers=JSON)
 

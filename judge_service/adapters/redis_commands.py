@@ -1,7 +1,8 @@
 """The store's operations in Redis commands: simple ones, so that a narrow ACL user will do.
 
-GET MGET SET DEL INCRBY PEXPIRE PTTL SCAN PING MULTI EXEC, ZADD ZREM ZREMRANGEBYSCORE ZSCORE ZCARD
-for leases, TIME if allowed. What somebody else has put at a key is replaced where we write.
+GET MGET SET DEL INCRBY PEXPIRE PTTL SCAN PING MULTI EXEC; for leases ZADD ZREM ZREMRANGEBYSCORE
+ZRANGEBYSCORE ZSCORE ZCARD, and TIME if allowed. What somebody else has put at a key is replaced
+where we write.
 """
 
 from __future__ import annotations
@@ -103,6 +104,17 @@ async def hold(link: RedisLink, key: str, owner: str, limit: int, ttl_s: float, 
         return True
     await drop(link, key, owner)
     return False
+
+
+async def holders(link: RedisLink, key: str, now: float) -> list[str]:
+    """The owners whose places have not ended."""
+    try:
+        owners = await link.command("ZRANGEBYSCORE", key, f"({now}", "+inf")
+    except Refused as refused:
+        if not _wrong_type(refused):
+            raise
+        return []
+    return [owner.decode("utf-8", "replace") for owner in owners]
 
 
 async def drop(link: RedisLink, key: str, owner: str) -> None:

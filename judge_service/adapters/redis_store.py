@@ -60,6 +60,11 @@ class RedisStore:
         """The value, by an MGET that other gets share."""
         return await self._gets.get(key) if await self._usable() else None
 
+    async def find(self, *keys: str) -> dict[str, bytes] | None:
+        """The values that are there, by one MGET."""
+        work = partial(commands.get_many, keys=keys)
+        return await self._do(_Turn("get", "read", again=True), work)
+
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace, whatever is there."""
         if len(value) > MAX_VALUE_BYTES:
@@ -92,6 +97,11 @@ class RedisStore:
         now = self._health.now()
         work = partial(commands.hold, key=key, owner=owner, limit=limit, ttl_s=ttl_s, now=now)
         return await self._do(_Turn("hold", "write", again=True), work)
+
+    async def holders(self, key: str) -> list[str] | None:
+        """Who has a place, by Redis's clock."""
+        work = partial(commands.holders, key=key, now=self._health.now())
+        return await self._do(_Turn("holders", "read", again=True), work)
 
     async def drop(self, key: str, owner: str) -> None:
         """Give a place back."""

@@ -78,6 +78,12 @@ def hold(
     return True
 
 
+def holders(db: sqlite3.Connection, key: str, now: float) -> list[str]:
+    """The owners whose places have not ended."""
+    rows = db.execute("SELECT owner FROM places WHERE key = ? AND until > ?", (key, now))
+    return [_text(row[0]) for row in rows]
+
+
 def drop(db: sqlite3.Connection, key: str, owner: str) -> None:
     """Give a place back."""
     db.execute("DELETE FROM places WHERE key = ? AND owner = ?", (key, owner))

@@ -69,6 +69,11 @@ class SqliteStore:
         """The value, by a SELECT that other gets share."""
         return await self._gets.get(key)
 
+    async def find(self, *keys: str) -> dict[str, bytes] | None:
+        """The values that are there, by one SELECT."""
+        now = self._clock()
+        return await self._do("read", lambda db: entries.get_many(db, keys, now))
+
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace."""
         if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
@@ -101,6 +106,11 @@ class SqliteStore:
         """Take or renew a place."""
         until, now = self._until(ttl_s), self._clock()
         return await self._write(lambda db: entries.hold(db, key, owner, limit, until, now))
+
+    async def holders(self, key: str) -> list[str] | None:
+        """Who has a place."""
+        now = self._clock()
+        return await self._do("read", lambda db: entries.holders(db, key, now))
 
     async def drop(self, key: str, owner: str) -> None:
         """Give a place back."""

@@ -24,6 +24,7 @@ from judge_service.api import (
     problems,
     ranking,
     rubric_upload,
+    trainers,
 )
 from judge_service.api.bulk_schema import BulkBody
 from judge_service.api.disconnect import Disconnected
@@ -76,6 +77,7 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
     app.include_router(looking.router)
     app.include_router(bias.router)
     app.include_router(metrics.router)
+    app.include_router(trainers.router)
     app.state.telemetry = telemetry
     problems.install(app)
 

@@ -1,8 +1,8 @@
 """Where the members of a cohort leave their candidates, and where its outcome is posted.
 
 One board belongs to one group name; its generations are numbered from 1. All of it lies in the
-store, signed, so that any replica can finish what another one began. What the store cannot do just
-now raises BoardLost; the caller then has a board of its own process.
+store, signed, so that any replica can finish what another one began. Every step can be repeated
+without harm, and is, for a while, when the store does not answer; then BoardLost is raised.
 """
 
 from __future__ import annotations
@@ -10,20 +10,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from judge_service.signed import Signer
 from judge_service.store import Store
 
 REMEMBERED = 8
 """How many generations of a group a member may belong to."""
-SLOT_TRIES = 10
-SLOT_PAUSE_S = 0.01
-
-
+PAUSES_S = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 0.8)
+"""The waits between tries at a store that does not answer."""
 Arrival = Literal["there", "taken", "full"]
+T = TypeVar("T")
 
 
 class BoardLost(Exception):
@@ -61,116 +60,111 @@ class Board:
 
     async def current(self) -> int:
         """The number of the newest generation, at least 1. Raises BoardLost."""
-        # Counting nothing tells a store that is gone from one that holds nothing.
-        if await self._store.add(f"{self.name}:alive", 0, self._ttl_s) is None:
-            raise BoardLost
-        found = await self._read("newest")
+        (found,) = await self._read("newest")
         number = 1 if found is None else found["number"]
         return number if isinstance(number, int) and number > 0 else 1
 
     async def look(self, number: int, member: str) -> Generation:
-        """One generation, as ``member`` finds it."""
-        began, mine, posted, arrived = await asyncio.gather(
-            self._read(f"{number}:began"),
-            self._read(f"{number}:member:{_short(member)}"),
-            self._read(f"{number}:posted"),
-            self._store.add(f"{self.name}:{number}:arrived", 0, self._ttl_s),
+        """One generation, as ``member`` finds it. Raises BoardLost."""
+        began, mine, posted = await self._read(
+            f"{number}:began", f"{number}:member:{_short(member)}", f"{number}:posted"
         )
-        if arrived is None:
-            raise BoardLost
         return Generation(
             number=number,
             common=None if began is None else began["common"],
             closes_at=0.0 if began is None else began["closes_at"],
-            arrived=arrived,
+            arrived=0 if began is None else await self.arrived(number),
             mine=None if mine is None else mine["hash"],
             posted=posted,
         )
 
     async def begin(self, number: int, common: str, closes_at: float) -> None:
         """Begin a generation unless it has begun, and make it the newest. Raises BoardLost."""
-        key = f"{self.name}:{number}:began"
+        key = self._key(f"{number}:began")
         body = self._signed(key, {"common": common, "closes_at": closes_at})
-        if await self._store.put_new(key, body, self._ttl_s) is None:
-            raise BoardLost
-        newest = f"{self.name}:newest"
-        await self._store.put(newest, self._signed(newest, {"number": number}), self._ttl_s)
+        await _insist(lambda: self._store.put_new(key, body, self._ttl_s))
+        newest = self._key("newest")
+        await self._put(newest, {"number": number}, self._ttl_s)
 
     async def arrive(
         self, number: int, member: str, size: int, hash_: str, candidate: Mapping[str, Any]
     ) -> Arrival:
-        """Leave a candidate in a generation. ``taken`` says that the same member is there already,
-        perhaps with another candidate. Raises BoardLost.
+        """Leave a candidate in a generation. ``taken`` says that the same member is there with
+        another candidate. Raises BoardLost.
         """
-        key = f"{self.name}:{number}:member:{_short(member)}"
+        short = _short(member)
+        key = self._key(f"{number}:member:{short}")
         body = self._signed(key, {"member": member, "hash": hash_, "candidate": candidate})
-        new = await self._store.put_new(key, body, self._ttl_s)
-        if new is None:
-            raise BoardLost
-        if not new:
-            return "taken"
-        place = await self._store.add(f"{self.name}:{number}:arrived", 1, self._ttl_s)
-        if place is None:
-            raise BoardLost
-        if place > size:
-            await self._store.delete(key)
-            return "full"
-        slot = f"{self.name}:{number}:slot:{place}"
-        await self._store.put(slot, self._signed(slot, {"member": member}), self._ttl_s)
-        return "there"
+        if not await _insist(lambda: self._store.put_new(key, body, self._ttl_s)):
+            (there,) = await self._read(f"{number}:member:{short}")
+            if there is None or there["hash"] != hash_:
+                return "taken"
+        places = self._key(f"{number}:places")
+        if await _insist(lambda: self._store.hold(places, short, size, self._ttl_s)):
+            return "there"
+        await self._store.delete(key)
+        return "full"
 
-    async def members(self, number: int, size: int) -> dict[str, Mapping[str, Any]]:
-        """The candidates in a generation, by member, in no order that means anything."""
-        arrived = await self._store.add(f"{self.name}:{number}:arrived", 0, self._ttl_s) or 0
-        found: dict[str, Mapping[str, Any]] = {}
-        for place in range(1, min(arrived, size) + 1):
-            slot = await self._soon(f"{number}:slot:{place}")
-            if slot is None:
-                continue
-            record = await self._read(f"{number}:member:{_short(slot['member'])}")
-            if record is not None:
-                found[record["member"]] = record["candidate"]
-        return found
+    async def members(self, number: int) -> dict[str, Mapping[str, Any]]:
+        """The candidates in a generation, by member. Raises BoardLost."""
+        shorts = await self._holders(number)
+        records = await self._read(*(f"{number}:member:{short}" for short in shorts))
+        return {r["member"]: r["candidate"] for r in records if r is not None}
 
     async def post(self, number: int, outcome: Mapping[str, Any], ttl_s: float) -> None:
-        """Post the outcome of a generation."""
-        key = f"{self.name}:{number}:posted"
-        await self._store.put(key, self._signed(key, outcome), ttl_s)
+        """Post the outcome of a generation. Raises BoardLost."""
+        await self._put(self._key(f"{number}:posted"), outcome, ttl_s)
 
     async def posted(self, number: int) -> Mapping[str, Any] | None:
-        """The outcome of a generation, if there is one."""
-        return await self._read(f"{number}:posted")
+        """The outcome of a generation, if there is one. Raises BoardLost."""
+        (found,) = await self._read(f"{number}:posted")
+        return found
 
-    async def arrived(self, number: int) -> int | None:
-        """How many members have arrived; None when the store cannot say."""
-        return await self._store.add(f"{self.name}:{number}:arrived", 0, self._ttl_s)
+    async def arrived(self, number: int) -> int:
+        """How many members have arrived. Raises BoardLost."""
+        return len(await self._holders(number))
 
     async def lead(self, number: int, owner: str, ttl_s: float) -> bool:
         """Take or keep the lead of a generation. A store that cannot say does not stop anybody."""
-        return await self._store.hold(f"{self.name}:{number}:lead", owner, 1, ttl_s) is not False
+        return await self._store.hold(self._key(f"{number}:lead"), owner, 1, ttl_s) is not False
 
     async def leave(self, number: int, owner: str) -> None:
         """Give the lead back."""
-        await self._store.drop(f"{self.name}:{number}:lead", owner)
+        await self._store.drop(self._key(f"{number}:lead"), owner)
 
-    async def _soon(self, name: str) -> Mapping[str, Any] | None:
-        """What somebody is just writing."""
-        for _ in range(SLOT_TRIES):
-            found = await self._read(name)
-            if found is not None:
-                return found
-            await asyncio.sleep(SLOT_PAUSE_S)
-        return None
+    async def _holders(self, number: int) -> list[str]:
+        return await _insist(lambda: self._store.holders(self._key(f"{number}:places")))
 
-    async def _read(self, name: str) -> dict[str, Any] | None:
-        key = f"{self.name}:{name}"
-        data = await self._store.get(key)
-        body = None if data is None else self._signer.check(key, data)
-        return None if body is None else dict(json.loads(body))
+    async def _read(self, *names: str) -> list[dict[str, Any] | None]:
+        keys = [self._key(name) for name in names]
+        found = await _insist(lambda: self._store.find(*keys)) if keys else {}
+        bodies = [self._signer.check(key, found[key]) if key in found else None for key in keys]
+        return [None if body is None else dict(json.loads(body)) for body in bodies]
+
+    async def _put(self, key: str, value: Mapping[str, Any], ttl_s: float) -> None:
+        body = self._signed(key, value)
+
+        async def put() -> bool | None:
+            return await self._store.put(key, body, ttl_s) or None
+
+        await _insist(put)
+
+    def _key(self, name: str) -> str:
+        return f"{self.name}:{name}"
 
     def _signed(self, key: str, value: Mapping[str, Any]) -> bytes:
         body = json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
         return self._signer.sign(key, body)
+
+
+async def _insist(attempt: Callable[[], Awaitable[T | None]]) -> T:
+    """What an attempt gives, tried until it is not None. Raises BoardLost."""
+    for pause in (0.0, *PAUSES_S):
+        await asyncio.sleep(pause)
+        found = await attempt()
+        if found is not None:
+            return found
+    raise BoardLost
 
 
 def _short(member: str) -> str:

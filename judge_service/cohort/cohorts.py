@@ -10,6 +10,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -213,12 +214,17 @@ class Cohorts:
         pause = FIRST_LOOK_S
         while True:
             watch.nudge.clear()
-            posted = await board.posted(found.number)
-            if posted is not None:
-                return Joined(generation=found.number, posted=posted)
-            arrived = await board.arrived(found.number) or 0
-            due = arrived >= request.size or self._wall() >= found.closes_at
-            if due and await board.lead(found.number, owner, LEAD_S):
+            try:
+                posted = await board.posted(found.number)
+                if posted is not None:
+                    return Joined(generation=found.number, posted=posted)
+                complete = await board.arrived(found.number) >= request.size
+            except BoardLost:
+                # It may come back; the deadline bounds the wait.
+                continue
+            if (complete or self._wall() >= found.closes_at) and await board.lead(
+                found.number, owner, LEAD_S
+            ):
                 return await self._lead(request, board, found.number, owner)
             try:
                 async with asyncio.timeout(pause):
@@ -232,7 +238,7 @@ class Cohorts:
             posted = await board.posted(number)
             if posted is not None:
                 return Joined(generation=number, posted=posted)
-            members = await board.members(number, request.size)
+            members = await board.members(number)
             least = request.size if request.at_least is None else max(2, request.at_least)
             if len(members) < least:
                 posted = _incomplete(len(members), request.size)
@@ -247,7 +253,9 @@ class Cohorts:
                       else error_wire(outcome.error)}  # fmt: skip
             if ranked:
                 posted["kept_until"] = self._wall() + request.kept_s
-            await board.post(number, posted, KEPT_S if ranked else FAILED_KEPT_S)
+            # Those here have it whether or not it can be posted; the verdicts are kept anyway.
+            with suppress(BoardLost):
+                await board.post(number, posted, KEPT_S if ranked else FAILED_KEPT_S)
             return Joined(generation=number, posted=posted, spent=outcome.usage)
         finally:
             renewing.cancel()

@@ -69,8 +69,8 @@ def test_no_verdict_is_exit_code_three(cli: Cli, provider: FakeProvider, where: 
     """A failed outcome has no reward, and says why."""
     provider.behave_by_default(behaviours.says("I would rather not."))
 
-    shown = cli(*ASSESS, "--candidate", "an answer", *where)
-    said = cli(*ASSESS, "--candidate", "an answer", "--json", *where)
+    shown = cli(*ASSESS, "--candidate", "an answer without a verdict", *where)
+    said = cli(*ASSESS, "--candidate", "an answer without a verdict", "--json", *where)
 
     assert (shown.code, said.code) == (3, 3)
     assert "FAILED unparsable" in shown.flat
@@ -157,7 +157,7 @@ def test_the_time_limit_holds(cli: Cli, provider: FakeProvider, where: list[str]
     """A judge that never answers ends in a failed outcome."""
     provider.behave_by_default(faults.hang())
 
-    ran = cli(*ASSESS, "-c", "good", "--timeout", "0.3", "--json", *where)
+    ran = cli(*ASSESS, "-c", "a good answer too late", "--timeout", "0.3", "--json", *where)
 
     assert ran.code == 3
     assert ran.json["error"]["code"] in ("deadline_exceeded", "timeout")

@@ -1,0 +1,75 @@
+"""Holding a trainer's request until there is an answer, or its time is spent.
+
+Trainers try again a few times within seconds and then give up, or train on what is no reward. So
+the waiting is done here: what may succeed later is tried again as long as the client waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from starlette.requests import Request
+
+from judge_service.api.admission import admitted
+from judge_service.api.problems import Problem
+from judge_service.api.trainers.scored import Failure, Scored
+from judge_service.deadline import Deadline
+from judge_service.key_ring import Caller
+from judge_service.quota import Admission
+
+FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 5.0
+MIN_TRY_S = 0.25
+"""Less time than this is not worth a try."""
+LAST_TRY_S, LAST_TRY_SHARE = 10.0, 0.25
+"""However long a judge wants to be left alone, so much of what is left is kept for a last try: this
+many seconds, or this share of it if that is less.
+"""
+
+
+async def held(deadline: Deadline, judge: Callable[[float], Awaitable[Scored]]) -> Scored:
+    """What ``judge`` comes to within the deadline; it is given the seconds that are left.
+
+    A failure that may pass is tried again, after a pause that grows; any other one ends it.
+    """
+    pause = FIRST_PAUSE_S
+    while True:
+        found = await judge(max(deadline.left(), 0.001))
+        if found.failure is None or not found.failure.retryable:
+            return found
+        wait = _wait_s(found.failure, pause, deadline.left())
+        if deadline.left() - wait < MIN_TRY_S:
+            return found
+        await asyncio.sleep(wait)
+        pause = min(LAST_PAUSE_S, 2 * pause)
+
+
+def _wait_s(failure: Failure, pause: float, left: float) -> float:
+    # Requests that failed together do not come back together.
+    wait = pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load
+    if failure.retry_after_s is None:
+        return wait
+    return max(wait, min(failure.retry_after_s, left - min(LAST_TRY_S, LAST_TRY_SHARE * left)))
+
+
+@asynccontextmanager
+async def admitted_within(
+    request: Request, caller: Caller, items: int, deadline: Deadline
+) -> AsyncIterator[Admission]:
+    """Like ``admitted``, but a quota that has room again within the deadline is waited for.
+
+    Raises Problem 429.
+    """
+    async with AsyncExitStack() as stack:
+        admission: Admission | None = None
+        while admission is None:
+            try:
+                admission = await stack.enter_async_context(admitted(request, caller, items))
+            except Problem as refused:
+                wait = float((refused.headers or {}).get("Retry-After", "inf"))
+                if refused.status != 429 or wait > deadline.left() - MIN_TRY_S:
+                    raise
+                await asyncio.sleep(wait)
+        yield admission

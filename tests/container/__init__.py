@@ -1,0 +1,1 @@
+"""The service as a container would run it."""
