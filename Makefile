@@ -9,12 +9,21 @@ COOLDOWN := 2026-11-15
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --exclude-newer $(COOLDOWN) --quiet
 
-.PHONY: help install serve test check lint typecheck format rubrics matrix attacks trial recordings lock clean
+# Scenarios of the fault suite; each is a target. FAULTS="--seed 7 --requests 500" changes how.
+FAULT_SCENARIOS := chaos outage stampede hangup redis hostile schemathesis soak
+FAULTS ?=
+export PATH := $(CURDIR)/$(VENV)/redis/bin:$(PATH)
+
+.PHONY: help install redis-server serve test check lint typecheck bandit format rubrics matrix attacks \
+	trial recordings faults $(FAULT_SCENARIOS) lock clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-install: $(READY) ## Install everything into .venv, from the lock files and their hashes
+install: $(READY) redis-server ## Install everything: .venv from the lock files and their hashes, Redis for tests
+
+redis-server:
+	@VENV="$(VENV)" bash tools/get-redis.sh
 
 $(READY): requirements-dev.lock local-model.lock pyproject.toml
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash tools/make-venv.sh
@@ -26,10 +35,10 @@ $(READY): requirements-dev.lock local-model.lock pyproject.toml
 serve: $(READY) ## Run the service; without a judges.toml a small local model judges
 	@$(BIN)/judge-service serve
 
-test: $(READY) ## Run all tests
+test: $(READY) redis-server ## Run all tests
 	$(BIN)/pytest
 
-check: lint typecheck rubrics ## Lint, types and the shipped rubrics
+check: lint typecheck bandit rubrics ## Lint, types, security and the shipped rubrics
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -37,6 +46,9 @@ lint: $(READY)
 
 typecheck: $(READY)
 	$(BIN)/mypy
+
+bandit: $(READY)
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml judge_service
 
 format: $(READY) ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix .
@@ -56,6 +68,12 @@ trial: $(READY) ## Print what the controls say of the embedded judge (minutes)
 
 recordings: $(READY) ## Replay recorded judgements (folder in JUDGE_RECORDINGS)
 	$(BIN)/python -m benchmarks.recordings
+
+faults: $(READY) redis-server ## Run the whole fault suite (most of an hour); each part is a target, too
+	$(BIN)/python -m benchmarks.faults all $(FAULTS)
+
+$(FAULT_SCENARIOS): $(READY) redis-server ## One part of the fault suite: make chaos FAULTS="--seed 7"
+	$(BIN)/python -m benchmarks.faults $@ $(FAULTS)
 
 lock: ## Resolve the lock files anew (in an installed environment)
 	$(COMPILE) pyproject.toml --extra local -o requirements.lock

@@ -1,11 +1,11 @@
 """What a group's ranking is worth for how many calls, on simulated judges.
 
-Candidates have a true quality q ~ N(0, 1). A judge that sees i first and j second chooses i with a
-chance of 1 / (1 + exp(-x)), where x = sharpness · (q_i - q_j) + position bias + a whim of the pair
-+ noise of the call. The five judges differ in sharpness, bias and noise; the numbers are
-assumptions, not fitted to any model. The product's own schedule, strengths and shares are used; only the judge
-is made up. ``make rank-quality`` prints, for each judge and group size, Kendall's tau between
-reward and true quality as a percentage of what all pairs in both orders reach.
+Candidates have a true quality q ~ N(0, 1). A judge that sees i first and j second chooses i with
+a chance of 1 / (1 + exp(-x)), where x = sharpness · (q_i - q_j) + position bias + a whim of the
+pair + noise of the call. The five judges differ in sharpness, bias and noise; the numbers are
+assumptions, not fitted to any model. The product's own schedule, strengths and shares are used;
+only the judge is made up. ``make rank-quality`` prints, for each judge and group size, Kendall's
+tau between reward and true quality as a percentage of what all pairs in both orders reach.
 """
 
 from __future__ import annotations
