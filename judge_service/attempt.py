@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 CLOCK_S = 0.001
 """Less than this is no time."""
+READ_ROUNDS = 5
 STUBBORN_S = 2.0
 """A request that was given up and does not end keeps its place at the judge for so long."""
 
@@ -51,6 +52,10 @@ async def send(
         # An event loop's timer may go off early, by as much as its last round took.
         while not task.done() and (left := started + call.timeout_s - time.monotonic()) > 0:
             await asyncio.wait({task}, timeout=left)
+        # A busy loop may not have come to read a reply that is there.
+        for _ in range(READ_ROUNDS):
+            if not task.done():
+                await asyncio.sleep(0)
     except asyncio.CancelledError:
         _abandon(task, passage, Fate.UNKNOWN)
         raise

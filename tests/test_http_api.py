@@ -393,3 +393,21 @@ def test_a_caller_who_leaves_is_no_error(
 
     assert any(line.startswith("POST /v1/assess 499 ") for line in access_lines(caplog))
     assert not [r for r in caplog.records if r.levelno >= logging.ERROR]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("OPTIONS", "/v1/rubrics/quick-look", {"GET", "PUT"}),
+        ("DELETE", "/v1/assess", {"POST"}),
+        ("POST", "/healthz", {"GET"}),
+    ],
+)
+def test_a_wrong_method_names_all_right_ones(
+    service: RunningService, method: str, path: str, allowed: set[str]
+) -> None:
+    """405 says in ``Allow`` what the path takes, all routes of it together."""
+    answer = service.http.request(method, path)
+
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == allowed

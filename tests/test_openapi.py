@@ -60,12 +60,12 @@ def test_interactive_documentation(service: RunningService) -> None:
 
 
 def examples(openapi: dict[str, Any]) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Path, example and operation of everything that can be posted."""
+    """Path, example and operation of everything that can be posted in the service's own form."""
     return [
         (path, operation["requestBody"]["content"]["application/json"]["example"], operation)
         for path, operations in openapi["paths"].items()
         for method, operation in operations.items()
-        if method == "post"
+        if method == "post" and path.startswith("/v1/")
     ]
 
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import compile_path
 
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.schemas import FORMS
@@ -114,8 +115,23 @@ def install(app: FastAPI) -> None:
         return FiniteJSONResponse(made.body(), made.status)
 
     @app.exception_handler(HTTPException)
-    async def http_error(_: Request, error: Exception) -> Response:
+    async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
         code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
         body = Problem(error.status_code, code, str(error.detail)).body()
-        return FiniteJSONResponse(body, error.status_code, headers=error.headers)
+        headers = dict(error.headers or {})
+        # The framework names the methods of the first route of a path only.
+        methods = _methods(app, request.scope["path"]) if error.status_code == 405 else ()
+        if methods:
+            headers["Allow"] = ", ".join(sorted(methods))
+        return FiniteJSONResponse(body, error.status_code, headers=headers)
+
+
+def _methods(app: FastAPI, path: str) -> set[str]:
+    """The methods that a path of the OpenAPI page takes."""
+    return {
+        method.upper()
+        for template, operations in app.openapi()["paths"].items()
+        if compile_path(template)[0].match(path)
+        for method in operations
+    }

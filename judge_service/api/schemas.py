@@ -93,7 +93,15 @@ class ToolCallBody(Wire):
 class PartBody(BaseModel):
     """One part of a message's content. Only text is judged; other parts are named, not shown."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(
+        extra="allow",
+        strict=True,
+        frozen=True,
+        json_schema_extra={
+            "if": {"properties": {"type": {"const": "text"}}},
+            "then": {"required": ["text"], "properties": {"text": {"type": "string"}}},
+        },
+    )
 
     type: Word = "text"
     text: Text | None = None
@@ -157,6 +165,17 @@ Messages = Annotated[list[MessageBody], Field(max_length=MAX_MESSAGES, fail_fast
 
 class CandidateBody(Wire):
     """What is judged: exactly one of ``text`` and ``messages``."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": [one], "properties": {one: {"type": kind}, other: {"type": "null"}}}
+                for one, kind, other in (
+                    ("text", "string", "messages"), ("messages", "array", "text"),
+                )
+            ]
+        }
+    )  # fmt: skip
 
     id: Word | None = None
     text: Text | None = None
