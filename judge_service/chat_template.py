@@ -89,7 +89,7 @@ def responded(prompt: str, response: str) -> Exchange:
         prefix = turns.pop().text
     if _NO_THOUGHT.fullmatch(prefix) or not response.strip():
         prefix = ""
-    return Exchange(prompt=tuple(_messages(before, turns)), response=prefix + response)
+    return Exchange(prompt=tuple(_messages(before, turns)) or "", response=prefix + response)
 
 
 def clean_response(text: str) -> str:

@@ -8,10 +8,20 @@ may be slow, full or gone at any moment; it never raises and never takes longer 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from enum import Enum
+from typing import Final, Literal, Protocol, TypeAlias
 
 FOREVER_S = 10 * 365 * 86400.0
 """For what must not run out by itself; every key has a time to live all the same."""
+
+
+class _Answer(Enum):
+    UNKNOWN = "the store cannot say"
+
+
+UNKNOWN: Final = _Answer.UNKNOWN
+"""In place of a value: the store cannot say just now."""
+Found: TypeAlias = bytes | Literal[_Answer.UNKNOWN] | None
 
 
 class Store(Protocol):
@@ -24,10 +34,19 @@ class Store(Protocol):
     def shared(self) -> bool:
         """Whether other processes see the same data."""
 
-    async def get(self, key: str) -> bytes | None:
-        """The value, or None when there is none or it cannot be had. Gets of one moment travel
-        together, so a group of look-ups costs one round trip.
+    @property
+    def recovered_at(self) -> float:
+        """When the store was last found again after it was lost, by the monotonic clock; what was
+        put before may be gone. 0.0 when it never was.
         """
+
+    async def look_up(self, key: str) -> Found:
+        """The value, None when there is none, UNKNOWN when the store cannot say. Look-ups of one
+        moment travel together, so that those of a group cost one round trip.
+        """
+
+    async def get(self, key: str) -> bytes | None:
+        """The same; None also when the store cannot say."""
 
     async def find(self, *keys: str) -> dict[str, bytes] | None:
         """The values of those keys that are there; None when the store cannot say."""

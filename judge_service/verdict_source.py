@@ -20,8 +20,9 @@ from judge_service.envelope import Question
 from judge_service.events import Joined, LookedUp, Observer, nobody
 from judge_service.flight import Flight
 from judge_service.judge import JudgeSpec
+from judge_service.recent_verdicts import RecentVerdicts
 from judge_service.served_model import Served, check_served
-from judge_service.store import Store
+from judge_service.store import UNKNOWN, Found, Store
 from judge_service.usage import Usage
 from judge_service.verdict_key import KEY_VERSION, PREFIX, verdict_key
 from judge_service.verdict_record import Seal, VerdictRecord, offered
@@ -32,6 +33,8 @@ LEASE_S = 3.0
 RENEW_S = 1.0
 FIRST_LOOK_S, LAST_LOOK_S = 0.01, 0.1
 """How often to look for another process's verdict, at first and later on."""
+MAX_BROUGHT_BACK = 2_000
+"""How many verdicts are put back into a store that has lost them."""
 PATIENCE = 0.5
 """The share of the time left that is spent on waiting for another process."""
 
@@ -57,6 +60,8 @@ class VerdictSource:
         self._observer = observer
         self._flights: dict[str, Flight] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._recent = RecentVerdicts()
+        self._brought_back_at = 0.0
 
     async def ask(
         self,
@@ -134,7 +139,9 @@ class VerdictSource:
             record = VerdictRecord(
                 value=answer.reading.value, reason=answer.reason, model_served=answer.model_served
             )
-            await self._store.put(key, self._seal.close(key, record), self._ttl_s)
+            sealed = self._seal.close(key, record)
+            self._recent.put(key, sealed)
+            await self._store.put(key, sealed, self._ttl_s)
 
     @asynccontextmanager
     async def _turn(
@@ -178,12 +185,32 @@ class VerdictSource:
             await asyncio.sleep(RENEW_S)
             await self._store.hold(lease, owner, 1, LEASE_S)
 
+    def _lost(self, key: str, found: Found) -> bytes | None:
+        """A record that the store had before it was lost, or has and cannot give just now."""
+        recovered_at = self._store.recovered_at
+        if recovered_at > self._brought_back_at:
+            self._brought_back_at = recovered_at
+            task = asyncio.create_task(self._bring_back(recovered_at))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        before = time.monotonic() if found is UNKNOWN else recovered_at
+        return self._recent.get(key, before=before)
+
+    async def _bring_back(self, recovered_at: float) -> None:
+        """Put what the store has lost back into it. From then on the store is believed again."""
+        for number, (key, value) in enumerate(self._recent.put_before(recovered_at)):
+            if number < MAX_BROUGHT_BACK and await self._store.put(key, value, self._ttl_s):
+                self._recent.put(key, value)
+            else:
+                self._recent.forget(key)
+
     async def _kept(
         self, key: str, judge: JudgeSpec, question: Question, *, count: bool = False
     ) -> Answer | None:
         """The verdict in the store, if it is ours and would be accepted today."""
         started = time.monotonic()
-        data = await self._store.get(key)
+        found = await self._store.look_up(key)
+        data = found if isinstance(found, bytes) else self._lost(key, found)
         if data is None:
             if count:
                 self._observer(LookedUp("miss"))
@@ -192,6 +219,7 @@ class VerdictSource:
         reading = None if record is None else offered(record, question.form)
         if record is None or reading is None:
             self._observer(LookedUp("rejected"))
+            self._recent.forget(key)
             await self._store.delete(key)
             return None
         served = check_served(

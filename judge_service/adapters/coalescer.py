@@ -7,35 +7,37 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import islice
 
 from judge_service.adapters.bounded import LIMIT_S, settled
+from judge_service.store import UNKNOWN, Found
 
 MAX_KEYS = 256
 MAX_FLIGHTS = 3
 """Questions on their way at once. More than one, so that a value that takes long to read does not
 hold up everybody else's."""
 
-Fetch = Callable[[Sequence[str]], Awaitable[Mapping[str, bytes]]]
+Fetch = Callable[[Sequence[str]], Awaitable[Mapping[str, bytes] | None]]
 
 
 class Coalescer:
     """Collects the keys asked for in one round of the event loop and while questions are under way.
 
-    ``fetch`` gives what there is of up to ``MAX_KEYS`` keys and does not raise.
+    ``fetch`` gives what there is of up to ``MAX_KEYS`` keys, None when that cannot be had, and does
+    not raise.
     """
 
     def __init__(self, fetch: Fetch, *, limit_s: float = LIMIT_S) -> None:
         self._fetch = fetch
         self._limit_s = limit_s
-        self._wanted: dict[str, asyncio.Future[bytes | None]] = {}
+        self._wanted: dict[str, asyncio.Future[Found]] = {}
         self._flights: set[asyncio.Task[None]] = set()
         self._due = False
 
-    async def get(self, key: str) -> bytes | None:
-        """The value, or None when there is none or it was not here in time."""
+    async def look_up(self, key: str) -> Found:
+        """The value, None when there is none, UNKNOWN when it was not here in time."""
         wanted = self._wanted.get(key)
         if wanted is None:
             wanted = self._wanted[key] = asyncio.get_running_loop().create_future()
             self._send_soon()
-        return wanted.result() if await settled(wanted, self._limit_s) else None
+        return wanted.result() if await settled(wanted, self._limit_s) else UNKNOWN
 
     async def aclose(self) -> None:
         """Answer those who still wait with nothing."""
@@ -44,7 +46,7 @@ class Coalescer:
         if self._flights:
             await asyncio.wait(set(self._flights))
         for wanted in self._wanted.values():
-            wanted.set_result(None)
+            wanted.set_result(UNKNOWN)
         self._wanted.clear()
 
     def _send_soon(self) -> None:
@@ -60,13 +62,13 @@ class Coalescer:
             self._flights.add(flight)
             flight.add_done_callback(self._landed)
 
-    async def _fly(self, batch: dict[str, asyncio.Future[bytes | None]]) -> None:
-        found: Mapping[str, bytes] = {}
+    async def _fly(self, batch: dict[str, asyncio.Future[Found]]) -> None:
+        found: Mapping[str, bytes] | None = None
         try:
             found = await self._fetch(list(batch))
         finally:
             for key, wanted in batch.items():
-                wanted.set_result(found.get(key))
+                wanted.set_result(UNKNOWN if found is None else found.get(key))
 
     def _landed(self, flight: asyncio.Task[None]) -> None:
         self._flights.discard(flight)

@@ -51,6 +51,7 @@ class RedisHealth:
         self._renewed_at = 0.0
         self._old: list[RedisLink] = []
         self.usable = False
+        self.recovered_at = 0.0
         self._names = Names(target.hosts)
         self.tls = tls_context(target)
         self.link = self._new_link()
@@ -116,7 +117,7 @@ class RedisHealth:
             await link.aclose()
 
     def _new_link(self) -> RedisLink:
-        return RedisLink(self._target, self.tls, connect_s=CONNECT_S)
+        return RedisLink(self._target, self.tls, connect_s=CONNECT_S, reconnected=self._recovered)
 
     def _give_up(self, failure: Failure) -> None:
         if self.usable:
@@ -165,10 +166,14 @@ class RedisHealth:
             return
         self._failures = 0
         self.usable = True
+        self._recovered()
         self._trouble.ends(CONNECTION)
         self._end_waiting()
         # Whatever is wrong with these is noticed by whoever needs them.
         await self._try(self._warm(self.link), CONNECT_S)
+
+    def _recovered(self) -> None:
+        self.recovered_at = time.monotonic()
 
     def _end_waiting(self) -> None:
         if self._looked is not None and not self._looked.done():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -114,7 +115,8 @@ class _SentinelTlsConnection(SentinelManagedSSLConnection):
 
 class RedisLink:
     """One client for one target and all its connections. Operations are bounded by whoever calls,
-    as a whole; ``read_s`` bounds single reads and writes where nobody does.
+    as a whole; ``read_s`` bounds single reads and writes where nobody does. ``reconnected`` is told
+    when a connection that was dropped is there again.
     """
 
     def __init__(
@@ -124,8 +126,11 @@ class RedisLink:
         *,
         connect_s: float,
         read_s: float | None = None,
+        reconnected: Callable[[], None] | None = None,
     ) -> None:
         self._sentinel: Sentinel | None = None
+        self._reconnected = reconnected
+        self._connected: weakref.WeakSet[Any] = weakref.WeakSet()
         self.clustered = target.kind == "cluster"
         common = {
             **_common(connect_s, read_s),
@@ -133,6 +138,7 @@ class RedisLink:
             "max_connections": target.connections + 1,
             "username": target.username,
             "password": target.password,
+            "redis_connect_func": self._connect,
         }
         self._redis: Any
         if target.kind == "unix":
@@ -150,6 +156,15 @@ class RedisLink:
         else:
             host, port = target.hosts[0]
             self._redis = _client(host, port, tls, {**common, "db": target.db})
+
+    async def _connect(self, connection: Any) -> None:
+        """After the socket is open. A connection that was open before had been dropped: perhaps
+        the server was restarted, and the client makes no fuss about it.
+        """
+        await connection.on_connect()
+        if connection in self._connected and self._reconnected is not None:
+            self._reconnected()
+        self._connected.add(connection)
 
     async def command(self, *words: str | bytes | int | float) -> Any:
         """One command and its answer."""

@@ -17,7 +17,7 @@ from judge_service.adapters.redis_link import Dropped, Failure, RedisFailed, Red
 from judge_service.adapters.redis_url import RedisTarget
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
-from judge_service.store import StoreError
+from judge_service.store import UNKNOWN, Found, StoreError
 
 SCAN_TIMEOUT_S = 10.0
 T = TypeVar("T")
@@ -56,9 +56,19 @@ class RedisStore:
         """All replicas see it."""
         return True
 
+    @property
+    def recovered_at(self) -> float:
+        """When Redis was last there again."""
+        return self._health.recovered_at
+
+    async def look_up(self, key: str) -> Found:
+        """The value, by an MGET that other look-ups share."""
+        return await self._gets.look_up(key) if await self._usable() else UNKNOWN
+
     async def get(self, key: str) -> bytes | None:
-        """The value, by an MGET that other gets share."""
-        return await self._gets.get(key) if await self._usable() else None
+        """The same; None also when Redis cannot say."""
+        found = await self.look_up(key)
+        return None if found is UNKNOWN else found
 
     async def find(self, *keys: str) -> dict[str, bytes] | None:
         """The values that are there, by one MGET."""
@@ -138,9 +148,9 @@ class RedisStore:
             return False
         return self._health.usable or await self._health.known(LIMIT_S)
 
-    async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+    async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes] | None:
         work = partial(commands.get_many, keys=keys)
-        return await self._do(_Turn("get", "read", again=True), work) or {}
+        return await self._do(_Turn("get", "read", again=True), work)
 
     async def _do(self, turn: _Turn, work: Work[T]) -> T | None:
         if not await self._usable():

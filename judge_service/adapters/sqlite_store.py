@@ -17,7 +17,7 @@ from judge_service.adapters.coalescer import Coalescer
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
-from judge_service.store import FOREVER_S, StoreError
+from judge_service.store import FOREVER_S, UNKNOWN, Found, StoreError
 
 MAX_BYTES = 1024 * 1024 * 1024
 TIDY_EVERY = 200
@@ -65,9 +65,19 @@ class SqliteStore:
         """All processes of this machine see it."""
         return True
 
+    @property
+    def recovered_at(self) -> float:
+        """A file is not lost by itself."""
+        return 0.0
+
+    async def look_up(self, key: str) -> Found:
+        """The value, by a SELECT that other look-ups share."""
+        return await self._gets.look_up(key)
+
     async def get(self, key: str) -> bytes | None:
-        """The value, by a SELECT that other gets share."""
-        return await self._gets.get(key)
+        """The same; None also when the file cannot be read."""
+        found = await self.look_up(key)
+        return None if found is UNKNOWN else found
 
     async def find(self, *keys: str) -> dict[str, bytes] | None:
         """The values that are there, by one SELECT."""
@@ -149,10 +159,9 @@ class SqliteStore:
     def _until(self, ttl_s: float) -> float:
         return self._clock() + min(ttl_s, FOREVER_S)
 
-    async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+    async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes] | None:
         now = self._clock()
-        found = await self._do("read", lambda db: entries.get_many(db, keys, now))
-        return found or {}
+        return await self._do("read", lambda db: entries.get_many(db, keys, now))
 
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         return await self._do("write", partial(self._written, work))

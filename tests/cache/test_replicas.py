@@ -184,3 +184,45 @@ def test_members_of_a_cohort_meet_through_redis(
     assert [a["reward"] for a in answers] == [n % 5 / 4 for n in range(8)]
     assert {a["group"]["members"] for a in answers} == {8}
     assert len(provider.requests) == 8 + 6  # three pairs are tied, and asked in both orders
+
+
+def well(service: RunningService, provider: FakeProvider) -> None:
+    """Returns when the service finds nothing degraded."""
+
+    def nothing_degraded() -> bool:
+        return bool(service.http.get("/readyz").json()["degraded"] == [])
+
+    assert provider.wait_until(nothing_degraded, 10.0)
+
+
+def test_what_redis_lost_is_not_judged_again(
+    two: list[RunningService], provider: FakeProvider, redis: RedisServer
+) -> None:
+    """A Redis that was killed comes back empty; those who were told the verdict still know it."""
+    body = {**BODY, "prompt": new_prompt()}
+    two[0].post("/v1/assess", body)
+    redis.kill()
+    assert two[0].post("/v1/assess", body)["verdicts"][0]["cached"] is True
+    redis.start()
+    for service in two:
+        well(service, provider)
+        assert service.post("/v1/assess", body)["verdicts"][0]["cached"] is True
+
+    assert len(provider.requests) == 1
+
+
+def test_what_was_removed_is_judged_again(
+    two: list[RunningService], provider: FakeProvider, redis: RedisServer
+) -> None:
+    """A verdict that an operator removed is gone, also after Redis was lost once."""
+    body = {**BODY, "prompt": new_prompt()}
+    two[0].post("/v1/assess", body)
+    redis.kill()
+    redis.start()
+    well(two[0], provider)
+    assert two[0].post("/v1/assess", body)["verdicts"][0]["cached"] is True
+    assert provider.wait_until(lambda: bool(redis.command("KEYS", "jv:*").split()), 5.0)
+    redis.command("FLUSHALL")
+
+    assert two[0].post("/v1/assess", body)["verdicts"][0]["cached"] is False
+    assert len(provider.requests) == 2

@@ -7,7 +7,7 @@ the waiting is done here: what may succeed later is tried again as long as the c
 from __future__ import annotations
 
 import asyncio
-import random
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -48,7 +48,7 @@ async def held(deadline: Deadline, judge: Callable[[float], Awaitable[Scored]]) 
 
 def _wait_s(failure: Failure, pause: float, left: float) -> float:
     # Requests that failed together do not come back together.
-    wait = pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load
+    wait = pause * secrets.SystemRandom().uniform(0.5, 1.0)
     if failure.retry_after_s is None:
         return wait
     return max(wait, min(failure.retry_after_s, left - min(LAST_TRY_S, LAST_TRY_SHARE * left)))
