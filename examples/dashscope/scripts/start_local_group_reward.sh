@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# Serve the group reward function on port 8000.
+source "$(dirname "${BASH_SOURCE[0]}")/_start.sh"
+export JUDGE_SERVICE_RUBRIC="${JUDGE_SERVICE_RUBRIC:-quick-look}"
+start group_reward functions.group_reward.judge.JudgeGroupRewardProcessor

@@ -1,0 +1,1 @@
+"""Tests of the client distribution, which knows the service only by HTTP."""

@@ -1,0 +1,1 @@
+"""Tests of ``judge_client.dashscope`` through the SDK's own server."""

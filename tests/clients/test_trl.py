@@ -1,0 +1,244 @@
+"""The reward function for TRL, as its trainers call it; TRL itself is not needed."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import types
+from typing import Any
+
+import pytest
+from judge_client import ConfigError, InvalidRequest, JudgingFailed, NotFound
+from judge_client.trl import JudgeReward, _on_failed_of
+from judge_client.trl_rows import Row
+
+from tests.clients.stand_in import SUCCESS, Got, StandIn, Told, failed, problem
+from tests.harness import RunningService
+from tests.provider import FakeProvider, behaviours, text_hash
+
+
+def worth(text: str) -> Any:
+    """An outcome by what a text says: a number, or a failure."""
+    return failed("timeout") if text == "fail" else {**SUCCESS, "reward": float(text or 0)}
+
+
+def said(candidate: dict[str, Any]) -> str:
+    """A candidate's text."""
+    found: str = candidate["text"] if "text" in candidate else candidate["messages"][-1]["content"]
+    return found
+
+
+def script(got: Got) -> Told:
+    """Answers a batch of assessments and rankings."""
+    results = []
+    for item in got.body["items"]:
+        if item["kind"] == "assess":
+            results.append(worth(said(item["candidate"])))
+            continue
+        texts = [said(member) for member in item["candidates"]]
+        group = failed("timeout") if "fail" in texts else SUCCESS
+        results.append({**group, "rewards": None if "fail" in texts else [float(t) for t in texts]})
+    return Told(body={"results": results})
+
+
+@pytest.fixture
+def judged(stand_in: StandIn) -> StandIn:
+    """A stand-in that judges batches."""
+    stand_in.script = script
+    return stand_in
+
+
+def reward_of(stand_in: StandIn, **more: Any) -> JudgeReward:
+    """A reward function over the stand-in."""
+    return JudgeReward(stand_in.url, **{"rubric": "r", "name": "judge_r", "budget_s": 5, **more})
+
+
+def test_a_batch_is_one_post(judged: StandIn) -> None:
+    """A reward for each completion, None where there is no verdict, 0.0 where it is earned."""
+    reward = reward_of(judged)
+
+    got = reward(["p"] * 4, ["0.5", "fail", "0.0", "1.0"], completion_ids=[[1]] * 4, extra=[1] * 4)
+
+    assert got == [0.5, None, 0.0, 1.0]
+    assert len(judged.requests) == 1
+    assert reward.__name__ == "judge_r"
+
+
+def test_messages_are_judged_as_messages(judged: StandIn) -> None:
+    """Conversational data: the prompt's turns, and the completion's."""
+    prompt = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    completion = [{"role": "assistant", "content": "0.25"}]
+
+    assert reward_of(judged)([prompt], [completion]) == [0.25]
+
+    item = judged.requests[0].body["items"][0]
+    assert item["prompt"] == prompt
+    assert item["candidate"]["messages"] == completion
+
+
+def test_the_reference_is_a_column(judged: StandIn) -> None:
+    """Texts as they are, other values as JSON, none where the row has none."""
+    reward = reward_of(judged, reference_column="solution")
+
+    reward(["p"] * 3, ["1", "1", "1"], solution=["a", 72, None])
+
+    items = judged.requests[0].body["items"]
+    assert [item.get("reference") for item in items] == ["a", "72", None]
+    with pytest.raises(InvalidRequest, match="solution"):
+        reward(["p"], ["1"])
+
+
+def test_a_group_is_ranked(judged: StandIn) -> None:
+    """Runs of one prompt are groups; neighbours with the same prompt are groups of their own."""
+    reward = reward_of(judged, mode="group", group_size=2)
+
+    got = reward(["p", "p", "p", "p", "q", "q"], ["0.1", "0.9", "0.3", "0.2", "fail", "0.5"])
+
+    assert got == [0.1, 0.9, 0.3, 0.2, None, None]
+    (request,) = judged.requests
+    assert [item["kind"] for item in request.body["items"]] == ["rank"] * 3
+
+
+def test_an_evaluation_has_groups_of_one(judged: StandIn) -> None:
+    """Where every prompt stands alone, completions are assessed."""
+    reward = reward_of(judged, mode="group", group_size=4)
+
+    assert reward(["p", "q"], ["0.5", "1.0"]) == [0.5, 1.0]
+
+
+def test_a_split_group_is_a_mistake(judged: StandIn) -> None:
+    """Half of a group is not ranked as if it were one."""
+    with pytest.raises(InvalidRequest, match="gather"):
+        reward_of(judged, mode="group", group_size=4)(["p", "p"], ["0.5", "1.0"])
+
+
+def test_a_group_is_gathered_from_all_ranks(
+    judged: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process gets its own members' rewards from the whole group."""
+    others = [Row(prompt="p", text=text, turns=None, reference=None) for text in ("0.1", "0.2")]
+    accelerate, utils = types.ModuleType("accelerate"), types.ModuleType("accelerate.utils")
+    accelerate.PartialState = lambda: types.SimpleNamespace(process_index=1)  # type: ignore[attr-defined]
+    utils.gather_object = lambda own: [*own, (0, others)]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "accelerate", accelerate)
+    monkeypatch.setitem(sys.modules, "accelerate.utils", utils)
+
+    reward = reward_of(judged, mode="group", group_size=4, across_ranks="gather")
+
+    assert reward(["p", "p"], ["0.3", "0.4"]) == [0.3, 0.4]
+    (item,) = judged.requests[0].body["items"]
+    assert [said(member) for member in item["candidates"]] == ["0.1", "0.2", "0.3", "0.4"]
+
+
+@pytest.mark.parametrize("text", ["1.0", "fail"])
+def test_the_same_names_are_logged_whatever_happens(judged: StandIn, text: str) -> None:
+    """Trainers gather metrics over processes, which hangs where a name is missing."""
+    metrics: dict[str, float] = {}
+    extra: dict[str, list[str]] = {}
+
+    reward_of(judged)(
+        ["p", "p"], ["0.5", text], log_metric=metrics.__setitem__, log_extra=extra.__setitem__,
+        trainer_state=object(),
+    )  # fmt: skip
+
+    assert metrics == {"judge_r/judge_failed": 0.5 if text == "fail" else 0.0}
+    assert extra == {"judge_r_error": ["", "timeout" if text == "fail" else ""]}
+
+
+def test_it_survives_pickling(judged: StandIn) -> None:
+    """Asynchronous trainers and workers carry it to other processes."""
+    reward = reward_of(judged, mode="group", group_size=2, api_key="k")
+    reward(["p", "p"], ["0.5", "1.0"])
+
+    again = pickle.loads(pickle.dumps(reward))  # noqa: S301 - our own
+
+    assert again.__name__ == "judge_r"
+    assert again(["p", "p"], ["0.5", "1.0"]) == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("told", [Told(status=500, body=problem("internal")), Told(body=b"<html>")])
+def test_an_outage_is_none_unless_told_otherwise(stand_in: StandIn, told: Told) -> None:
+    """By default training goes on without these samples."""
+    stand_in.says(told)
+
+    assert reward_of(stand_in)(["p"] * 2, ["a", "b"]) == [None, None]
+
+
+def test_an_outage_can_stop_training(stand_in: StandIn) -> None:
+    """``on_unavailable`` raises when there was no answer at all, ``on_failed`` for any failure."""
+    stand_in.says(Told(body=b"<html>"))
+    with pytest.raises(JudgingFailed):
+        reward_of(stand_in, on_unavailable="raise")(["p"], ["a"])
+
+    stand_in.script = script
+    assert reward_of(stand_in, on_unavailable="raise")(["p"] * 2, ["fail", "1"]) == [None, 1.0]
+    with pytest.raises(JudgingFailed):
+        reward_of(stand_in, on_failed="raise")(["p"] * 2, ["fail", "1"])
+
+
+@pytest.mark.parametrize("version", ["0.16.0", "0.29.1", "1.0.0", "1.5.2"])
+def test_an_old_trl_gets_no_none(version: str) -> None:
+    """It would count as 0, so a failure raises there."""
+    with pytest.warns(UserWarning, match="counts a sample without reward as 0"):
+        assert _on_failed_of(version) == "raise"
+
+
+@pytest.mark.parametrize("version", ["1.6.0", "1.16.0", "2.0.0.dev0", None])
+def test_a_new_trl_gets_none(version: str | None) -> None:
+    """From 1.6 on, and where TRL is not installed."""
+    assert _on_failed_of(version) == "none"
+
+
+def test_half_a_character_stops_no_training(judged: StandIn) -> None:
+    """A completion that is no text is judged with a replacement."""
+    judged.says(Told(body={"results": [SUCCESS, SUCCESS]}))
+
+    assert reward_of(judged)(["p", "p\ud800"], ["a", "b\udfff"]) == [0.75, 0.75]
+
+
+def test_a_mistake_raises(stand_in: StandIn) -> None:
+    """An unknown rubric is not an outage."""
+    stand_in.says(Told(status=404, body=problem("unknown_rubric")))
+
+    with pytest.raises(NotFound):
+        reward_of(stand_in)(["p"], ["a"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rubric": None},
+        {"name": ""},
+        {"name": "a b"},
+        {"mode": "pairs"},
+        {"mode": "group"},
+        {"mode": "group", "group_size": 1},
+        {"across_ranks": "server"},
+        {"on_failed": "zero"},
+        {"on_unavailable": 0},
+        {"budget_s": 0},
+        {"url": "judge"},
+    ],
+    ids=str,
+)
+def test_wrong_settings_are_found_at_once(given: dict[str, Any]) -> None:
+    """Before a training begins."""
+    with pytest.raises(ConfigError):
+        JudgeReward(**{"url": "http://judge", "rubric": "r", **given})
+
+
+def test_an_empty_batch_is_empty(judged: StandIn) -> None:
+    """Nothing is asked."""
+    assert reward_of(judged)([], []) == []
+    assert reward_of(judged, mode="group", group_size=2)([], []) == []
+
+
+def test_the_real_service_judges_a_batch(service: RunningService, judge: FakeProvider) -> None:
+    """Assessments and rankings of a real service, with a failure among them."""
+    judge.oracle({text_hash(t): s for t, s in {"a": 1, "b": 5}.items()}, default=3)
+    judge.behave("main", behaviours.chokes_on("unspeakable"))
+    each = JudgeReward(service.url, rubric="quality", family="xi")
+    group = JudgeReward(service.url, rubric="pair", mode="group", group_size=2, family="xi")
+
+    assert each(["p"] * 3, ["a", "b", "unspeakable"]) == [0.0, 1.0, None]
+    assert group(["p"] * 4, ["a", "b", "b", "a"]) == [0.0, 1.0, 1.0, 0.0]
