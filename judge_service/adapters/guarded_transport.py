@@ -11,22 +11,12 @@ import asyncio
 import weakref
 import zlib
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 
 import httpx
 
-MAX_REPLY_BYTES = 64 * 1024
+from judge_service.adapters.exchange import BoundedBody, Exchange
+
 _ALSO_DROPPED = ("content-encoding", "content-length", "transfer-encoding", "location")
-
-
-@dataclass(slots=True)
-class Exchange:
-    """What one upstream request brought: ``status`` is None until headers have arrived."""
-
-    status: int | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    too_large: bool = False
 
 
 EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
@@ -84,20 +74,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 
 
 async def _read(response: httpx.Response) -> tuple[bytes, bool]:
-    """At most ``MAX_REPLY_BYTES`` of the decoded body, and whether there was more."""
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    # 32 + MAX_WBITS: gzip and zlib headers are both recognised.
-    inflate = zlib.decompressobj(32 + zlib.MAX_WBITS) if encoding in ("gzip", "deflate") else None
-    body = bytearray()
+    """As much of the decoded body as is read at all, and whether there was more."""
+    body = BoundedBody(response.headers.get("content-encoding"))
     async for chunk in response.aiter_raw():
-        room = MAX_REPLY_BYTES + 1 - len(body)
-        if inflate is None:
-            body += chunk[:room]
-        else:
-            try:
-                body += inflate.decompress(chunk, room)
-            except zlib.error as error:
-                raise httpx.DecodingError(str(error)) from error
-        if len(body) > MAX_REPLY_BYTES:
-            return bytes(body[:MAX_REPLY_BYTES]), True
-    return bytes(body), False
+        try:
+            if not body.add(chunk):
+                break
+        except zlib.error as error:
+            raise httpx.DecodingError(str(error)) from error
+    return body.read(), body.too_large

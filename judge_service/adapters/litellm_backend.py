@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import gc
 import logging
 import os
@@ -18,17 +17,16 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from judge_service.adapters.guarded_transport import EXCHANGE, Exchange, GuardedTransport
+from judge_service.adapters.exchange import Exchange
+from judge_service.adapters.guarded_transport import EXCHANGE, GuardedTransport
 from judge_service.adapters.litellm_errors import translate
-from judge_service.adapters.provider_reply import protocol_body, reply_from
+from judge_service.adapters.provider_reply import protocol_body, reply_from, without_key
 from judge_service.backend import ChatCall, ChatReply
 from judge_service.errors import ConfigError, UpstreamProtocolError
 from judge_service.judge import JudgeSpec
 
 _O_SERIES = re.compile(r"o(?:1(?!-mini|-preview)|[3-9])(?:-|$)")
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
-MIN_KEY_CHARS = 12
-"""A shorter key is a placeholder, a word that may stand in any text."""
 _lock = threading.Lock()
 _transport = GuardedTransport()
 
@@ -141,12 +139,16 @@ class LiteLLMBackend:
             # token count); what is needed is read from the reply itself.
             if protocol_body(exchange) is None:
                 raise translate(
-                    error, exchange, judge=judge.id, sent=frozenset(call.parameters), secret=key
+                    error,
+                    exchange,
+                    judge=judge.id,
+                    sent=frozenset(call.parameters),
+                    secret=self._keys.get(judge.id),
                 ) from None
             response = None
         if exchange.too_large:
             raise UpstreamProtocolError(f"judge {judge.id!r}: the reply is larger than 64 KiB")
-        return _without_key(reply_from(judge, response, exchange), self._keys.get(judge.id))
+        return without_key(reply_from(judge, response, exchange), self._keys.get(judge.id))
 
     async def context_window(self, judge: JudgeSpec) -> int | None:
         """What the spec says, else what LiteLLM's model list says."""
@@ -170,15 +172,3 @@ class LiteLLMBackend:
         # Without a key of its own a judge at a given address must not be sent the key that
         # LiteLLM would find in the environment for the protocol's usual provider.
         return "none" if judge.api_base is not None else None
-
-
-def _without_key(reply: ChatReply, key: str | None) -> ChatReply:
-    """The reply without the key it was asked with, which some gateways repeat."""
-    if key is None or len(key) < MIN_KEY_CHARS:
-        return reply
-    texts = {
-        name: value.replace(key, "[redacted]")
-        for name in ("content", "refusal", "finish_reason", "model")
-        if (value := getattr(reply, name)) is not None and key in value
-    }
-    return dataclasses.replace(reply, **texts) if texts else reply

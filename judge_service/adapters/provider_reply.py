@@ -6,17 +6,20 @@ object is used only where the body is of another protocol.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from judge_service.adapters.guarded_transport import Exchange
+from judge_service.adapters.exchange import Exchange
 from judge_service.backend import ChatReply
 from judge_service.errors import UpstreamProtocolError
 from judge_service.judge import JudgeSpec
 from judge_service.usage import Usage
 
 _OK = 200
+MIN_KEY_CHARS = 12
+"""A shorter key is a placeholder, a word that may stand in any text."""
 MAX_COUNT = 10**9
 """A provider that counts more tokens than this for one call does not count."""
 
@@ -27,7 +30,7 @@ def reply_from(judge: JudgeSpec, response: Any, exchange: Exchange) -> ChatReply
     """
     raw = protocol_body(exchange)
     if raw is not None:
-        return _from_protocol(raw, judge, response)
+        return from_protocol(raw, judge, _list_price(response))
     choices = response.choices or []
     if not choices:
         raise UpstreamProtocolError(f"judge {judge.id!r}: a reply without choices")
@@ -38,7 +41,7 @@ def reply_from(judge: JudgeSpec, response: Any, exchange: Exchange) -> ChatReply
         content=message.content,
         finish_reason=_own_end(exchange) or choices[0].finish_reason,
         model=_served_name(exchange),
-        usage=_usage(judge, usage, response),
+        usage=_usage(judge, usage, _list_price(response)),
         reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
@@ -81,7 +84,10 @@ def _own_end(exchange: Exchange) -> str | None:
     return next((word for word in told if isinstance(word, str) and word), None)
 
 
-def _from_protocol(raw: dict[str, Any], judge: JudgeSpec, response: Any) -> ChatReply:
+def from_protocol(raw: dict[str, Any], judge: JudgeSpec, list_price: float | None) -> ChatReply:
+    """The reply in a body that ``protocol_body`` found. ``list_price`` is what a price list says
+    the request cost, in USD, None where none does. Raises UpstreamProtocolError.
+    """
     choice = raw["choices"][0] if raw["choices"] else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
@@ -97,7 +103,7 @@ def _from_protocol(raw: dict[str, Any], judge: JudgeSpec, response: Any) -> Chat
         refusal=_refusal(message),
         finish_reason=finish,
         model=model if isinstance(model, str) and model else None,
-        usage=_usage(judge, usage, response),
+        usage=_usage(judge, usage, list_price),
         reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
@@ -132,20 +138,41 @@ def _refusal(message: Mapping[str, Any]) -> str | None:
     return next((text for text in told if isinstance(text, str) and text), None)
 
 
-def _usage(judge: JudgeSpec, usage: Mapping[str, Any], response: Any) -> Usage:
-    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    cost = _cost(judge, prompt, completion, response)
+def without_key(reply: ChatReply, key: str | None) -> ChatReply:
+    """The reply without the key it was asked with, which some gateways repeat."""
+    if key is None or len(key) < MIN_KEY_CHARS:
+        return reply
+    texts = {
+        name: value.replace(key, "[redacted]")
+        for name in ("content", "refusal", "finish_reason", "model")
+        if (value := getattr(reply, name)) is not None and key in value
+    }
+    return dataclasses.replace(reply, **texts) if texts else reply
+
+
+def counted(usage: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Prompt, completion and cached tokens of a usage object; what makes no sense is 0."""
+    return (
+        _count(usage, "prompt_tokens"),
+        _count(usage, "completion_tokens"),
+        _detail(usage, "prompt_tokens_details", "cached_tokens"),
+    )
+
+
+def _usage(judge: JudgeSpec, usage: Mapping[str, Any], list_price: float | None) -> Usage:
+    prompt, completion, cached = counted(usage)
+    cost = _cost(judge, prompt, completion, list_price)
     return Usage(
         upstream_requests=1,
         prompt_tokens=prompt,
         completion_tokens=completion,
-        cached_tokens=_detail(usage, "prompt_tokens_details", "cached_tokens"),
+        cached_tokens=cached,
         cost_usd=cost,
         unknown_cost_calls=0 if cost is not None else 1,
     )
 
 
-def _cost(judge: JudgeSpec, prompt: int, completion: int, response: Any) -> float | None:
+def _cost(judge: JudgeSpec, prompt: int, completion: int, list_price: float | None) -> float | None:
     """USD of one request; None when the price or the tokens are not known."""
     if judge.price is not None and judge.price.free:
         return 0.0
@@ -153,8 +180,13 @@ def _cost(judge: JudgeSpec, prompt: int, completion: int, response: Any) -> floa
         return None
     if judge.price is not None:
         return (prompt * judge.price.input + completion * judge.price.output) / 1e6
+    return list_price if list_price is not None and list_price > 0 else None
+
+
+def _list_price(response: Any) -> float | None:
+    """What LiteLLM says the request cost."""
     cost = getattr(response, "_hidden_params", {}).get("response_cost")
-    return float(cost) if isinstance(cost, (int, float)) and cost > 0 else None
+    return float(cost) if isinstance(cost, (int, float)) else None
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:

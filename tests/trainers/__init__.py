@@ -1,0 +1,1 @@
+"""Trainers that know an address and nothing else."""
