@@ -16,7 +16,7 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.peer_cells import CELLS, PEERS, WRONG
-from tests.harness import Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider, matrix
 from tests.provider.matrix import Row
 
@@ -71,7 +71,7 @@ def run(rows: tuple[Row, ...]) -> list[Cell]:
     with FakeProvider() as provider, tempfile.TemporaryDirectory() as folder:
         write_rubric(Path(folder))
         judges = Judges(provider).add(JUDGE, "alpha")
-        with no_breaker(), judged_by(judges, Path(folder)) as service:
+        with judged_by(judges, Path(folder), breaker=False) as service:
             return [
                 run_row(row, service, provider)
                 for row in track(rows, "judging", console=Console(stderr=True), transient=True)

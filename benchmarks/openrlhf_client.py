@@ -26,7 +26,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tests.harness import Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider, behaviours, faults
 
 OPENRLHF = "openrlhf==0.11.2"
@@ -194,7 +194,7 @@ def main() -> int:
         provider.oracle(lambda text: int(text[0]))
         write_rubric(folder)
         write_rubric(folder, "pair", kind="compare")
-        with no_breaker(), judged_by(Judges(provider).add("main", "alpha"), folder) as service:
+        with judged_by(Judges(provider).add("main", "alpha"), folder, breaker=False) as service:
             rows = asyncio.run(run_all(Run(client, service, provider), provider))
     table = Table(title=f"The client of {OPENRLHF}")
     for column in ("scenario", "upstream", "seconds", ""):

@@ -43,15 +43,17 @@ class Breaker:
         told: Callable[[BreakerState], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
         open_s: float = OPEN_S,
+        window: int = WINDOW,
     ) -> None:
         self._told = told
+        self._window = window
         self._clock = clock
         self._jitter = jitter
         self._open_s = open_s
         self._state: BreakerState = "closed"
         self._era = 0
         self._until = 0.0
-        self._failures: deque[bool] = deque(maxlen=WINDOW)
+        self._failures: deque[bool] = deque(maxlen=window)
         self._probing = 0
         self._passed = 0
 
@@ -97,7 +99,8 @@ class Breaker:
             return self._probed(alive)
         if alive is not None:
             self._failures.append(not alive)
-        if len(self._failures) < WINDOW or sum(self._failures) < FAILURE_SHARE * WINDOW:
+        few = len(self._failures) < self._window
+        if few or sum(self._failures) < FAILURE_SHARE * self._window:
             return False
         self.trip(self._drawn())
         return True

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from judge_service.breaker import OPEN_S, SPREAD, Breaker
+from judge_service.breaker import OPEN_S, SPREAD, WINDOW, Breaker
 from judge_service.claim import Claims, shared_name
 from judge_service.concurrency import AdaptiveLimit
 from judge_service.events import BreakerChanged, Observer, nobody
@@ -51,6 +51,7 @@ class Gates:
         jitter: Callable[[], float] | None = None,
         open_s: float = OPEN_S,
         window_s: float = WINDOW_S,
+        breaker_calls: int = WINDOW,
     ) -> None:
         self._store = MemoryStore() if store is None else store
         self._max_queue = max_queue
@@ -61,6 +62,7 @@ class Gates:
         self._jitter = jitter or secrets.SystemRandom().random
         self._open_s = open_s
         self._window_s = window_s
+        self._breaker_calls = breaker_calls
         self._gates: dict[str, Gate] = {}
         self._looked: dict[str, float] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -95,6 +97,7 @@ class Gates:
             clock=self._clock,
             jitter=self._jitter,
             open_s=self._open_s,
+            window=self._breaker_calls,
         )
         return Gate(
             judge,

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import uvicorn
 
 from judge_service.api.app import create_app
 from judge_service.api.door import DoorLimits, door_options
+from judge_service.gates import Gates
 from judge_service.settings import Settings
 from tests.provider import FakeProvider
 
@@ -161,16 +163,6 @@ class RunningService:
         return data
 
 
-@contextmanager
-def no_breaker() -> Iterator[None]:
-    """Judges of services started in the block are asked however often they fail: for tests that
-    let one judge fail in every way there is.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("judge_service.breaker.WINDOW", 1_000_000)
-        yield
-
-
 def _candidate(given: object) -> object:
     return {"text": given, "family": "candidate-family"} if isinstance(given, str) else given
 
@@ -181,8 +173,13 @@ def serve(
     environ: Mapping[str, str] | None = None,
     *,
     door: DoorLimits | None = None,
+    breaker: bool = True,
 ) -> Iterator[RunningService]:
-    """Run the service in a thread on a free port until the block ends."""
+    """Run the service in a thread on a free port until the block ends.
+
+    Without ``breaker`` its judges are asked however often they fail: for tests that let one judge
+    fail in every way there is.
+    """
     config = uvicorn.Config(
         create_app(settings, environ or {}),
         **door_options(door),
@@ -201,12 +198,15 @@ def serve(
             failed.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
-    thread.start()
     waited = threading.Event()
-    for _ in range(int(START_TIMEOUT_S / 0.02)):
-        if server.started or not thread.is_alive():
-            break
-        waited.wait(0.02)
+    with pytest.MonkeyPatch.context() as patch:
+        if not breaker:
+            patch.setattr("judge_service.service.Gates", partial(Gates, breaker_calls=1_000_000))
+        thread.start()
+        for _ in range(int(START_TIMEOUT_S / 0.02)):
+            if server.started or not thread.is_alive():
+                break
+            waited.wait(0.02)
     assert server.started, f"the service did not start: {failed}"
     port = server.servers[0].sockets[0].getsockname()[1]
     url = f"http://127.0.0.1:{port}"
@@ -220,7 +220,9 @@ def serve(
 
 
 @contextmanager
-def judged_by(judges: Judges, folder: Path, **settings: Any) -> Iterator[RunningService]:
+def judged_by(
+    judges: Judges, folder: Path, *, breaker: bool = True, **settings: Any
+) -> Iterator[RunningService]:
     """A service over ``folder/rubrics`` (the shipped ones where that is missing)."""
     rubrics = folder / "rubrics"
     own: dict[str, Any] = {}
@@ -228,5 +230,6 @@ def judged_by(judges: Judges, folder: Path, **settings: Any) -> Iterator[Running
         anchors = folder / "anchors"
         anchors.mkdir(exist_ok=True)
         own = {"rubrics_dir": rubrics, "anchors_dir": anchors}
-    with serve(Settings(judges=judges.write(folder), **{**own, **settings})) as service:
+    chosen = Settings(judges=judges.write(folder), **{**own, **settings})
+    with serve(chosen, breaker=breaker) as service:
         yield service

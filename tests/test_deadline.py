@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from judge_service.deadline import MIN_ATTEMPT_S, Deadline
-from tests.harness import Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import Behaviour, FakeProvider, behaviours, faults
 from tests.provider.replies import error
 
@@ -49,7 +49,7 @@ def service(
     judges = Judges(provider).add("ann", "alpha", weight=1e30)
     judges.add("bea", "beta", weight=1e10).add("cleo", "gamma")
     judges.add("brisk", "delta", weight=1e-9, attempt_timeout_s=0.2)
-    with no_breaker(), judged_by(judges, folder) as service:
+    with judged_by(judges, folder, breaker=False) as service:
         service.assess()
         yield service
 

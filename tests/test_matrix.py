@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks import matrix
-from tests.harness import Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
 from tests.provider.matrix import MORE_ROWS, ROWS, Row
 
@@ -29,7 +29,7 @@ def service(
     """A service with one judge."""
     folder = tmp_path_factory.mktemp("matrix")
     write_rubric(folder)
-    with no_breaker(), judged_by(Judges(provider).add(matrix.JUDGE, "alpha"), folder) as service:
+    with judged_by(Judges(provider).add(matrix.JUDGE, "alpha"), folder, breaker=False) as service:
         yield service
 
 

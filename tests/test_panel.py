@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge_service.combine import lower_median
-from tests.harness import CRITERION, Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.provider import Behaviour, FakeProvider, behaviours, faults
 
 GOOD = 4
@@ -49,7 +49,7 @@ def service(
     for place, (judge, family) in enumerate(JUDGES.items()):
         purpose = "validate" if judge == "dora" else "train"
         judges.add(judge, family, purpose=purpose, weight=10.0 ** (40 - 8 * place))
-    with no_breaker(), judged_by(judges, folder) as service:
+    with judged_by(judges, folder, breaker=False) as service:
         yield service
 
 

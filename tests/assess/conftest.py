@@ -14,7 +14,7 @@ from tests.assess.support import (
     TWO_CRITERIA,
     WEIGHTED_RULE,
 )
-from tests.harness import Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
 
 
@@ -57,7 +57,7 @@ def service(
     judges.add("unsaid", "zeta")
     judges.add("silent", "eta")
     judges.add("distilled", "deepseek+qwen")
-    with no_breaker(), judged_by(judges, folder) as service:
+    with judged_by(judges, folder, breaker=False) as service:
         yield service
 
 

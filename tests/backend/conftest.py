@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import pytest
 
+from judge_service.adapters.backend_router import BackendRouter
 from judge_service.settings import Settings
-from tests.backend.support import GOOD, JUDGES, KEY, KEY_VARIABLE, LEAK
-from tests.harness import Judges, RunningService, no_breaker, serve, write_rubric
+from tests.backend.support import GOOD, JUDGES, KEY, KEY_VARIABLE, LEAK, Call, caller
+from tests.harness import Judges, RunningService, serve, write_rubric
 from tests.provider import FakeProvider
 
 
@@ -19,9 +21,21 @@ def provider() -> Iterator[FakeProvider]:
         yield provider
 
 
+@pytest.fixture(scope="module", params=[True, False], ids=["direct", "litellm"])
+def direct(request: pytest.FixtureRequest) -> bool:
+    """Whether judges are asked directly or through LiteLLM: nobody notices which."""
+    return bool(request.param)
+
+
+@pytest.fixture
+def call(direct: bool) -> Call:
+    """Calls the backend itself."""
+    return caller(direct)
+
+
 @pytest.fixture(scope="module")
 def service(
-    provider: FakeProvider, tmp_path_factory: pytest.TempPathFactory
+    provider: FakeProvider, direct: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningService]:
     """A judge for each thing that a service remembers of one; the environment has other keys."""
     folder = tmp_path_factory.mktemp("backend")
@@ -39,11 +53,20 @@ def service(
     with pytest.MonkeyPatch.context() as patch:
         for variable in ("OPENAI_API_KEY", "AZURE_API_KEY", "LITELLM_API_KEY"):
             patch.setenv(variable, LEAK)
+        router = functools.partial(BackendRouter, direct=lambda _: direct)
+        patch.setattr("judge_service.service.LiteLLMBackend", router)
         settings = Settings(
             judges=judges.write(folder), rubrics_dir=folder / "rubrics", anchors_dir=folder
         )
-        with no_breaker(), serve(settings, {KEY_VARIABLE: KEY}) as service:
+        with serve(settings, {KEY_VARIABLE: KEY}, breaker=False) as service:
             yield service
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[FakeProvider]:
+    """A provider that answers "plain" to whatever it is asked."""
+    with FakeProvider(plain="plain") as provider:
+        yield provider
 
 
 @pytest.fixture(autouse=True)

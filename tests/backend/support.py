@@ -1,12 +1,13 @@
-"""What the tests of the LiteLLM backend share."""
+"""What the tests of the backends share."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any
+from typing import Any, Protocol
 
-from judge_service.adapters.litellm_backend import LiteLLMBackend, load_litellm
+from judge_service.adapters.backend_router import BackendRouter
+from judge_service.adapters.litellm_backend import load_litellm
 from judge_service.api.answers import ErrorCode
 from judge_service.backend import ChatCall, ChatReply
 from judge_service.judge import JudgeSpec
@@ -27,16 +28,34 @@ def assess(service: RunningService, judge: str = "main", **more: Any) -> Any:
     return service.assess(judges=[judge], **more)
 
 
-def call(provider: FakeProvider, script: Behaviour, timeout_s: float = 5.0) -> ChatReply:
+class Call(Protocol):
     """One call of the backend itself, without the layers above it."""
-    provider.behave("judge-a", script)
-    judge = JudgeSpec(
-        id="judge-a", model="openai/judge-a", family="alpha", api_base=provider.base_url
-    )
-    one = ChatCall(judge=judge, system="You judge.", user=by_hand.ONE, timeout_s=timeout_s)
+
+    def __call__(
+        self, provider: FakeProvider, script: Behaviour, timeout_s: float = 5.0
+    ) -> ChatReply:
+        """Let the provider behave like ``script`` and ask it once."""
+
+
+def caller(direct: bool) -> Call:
+    """Calls one backend or the other."""
+
+    def call(provider: FakeProvider, script: Behaviour, timeout_s: float = 5.0) -> ChatReply:
+        provider.behave("judge-a", script)
+        judge = JudgeSpec(
+            id="judge-a", model="openai/judge-a", family="alpha", api_base=provider.base_url
+        )
+        one = ChatCall(judge=judge, system="You judge.", user=by_hand.ONE, timeout_s=timeout_s)
+        return ask(one, direct=direct)
+
+    return call
+
+
+def ask(one: ChatCall, *, direct: bool, keys: dict[str, str] | None = None) -> ChatReply:
+    """The reply to one call, directly or through LiteLLM."""
 
     async def complete() -> ChatReply:
-        backend = LiteLLMBackend()
+        backend = BackendRouter(keys, direct=lambda _: direct)
         try:
             return await backend.complete(one)
         finally:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judge_service.adapters.guarded_transport import Exchange
+from judge_service.adapters.exchange import Exchange
 from judge_service.adapters.litellm_errors import translate
 from judge_service.capability import refused_parameters
 from judge_service.errors import ConfigError, ParameterRefused

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from judge_service.adapters.guarded_transport import Exchange
+from judge_service.adapters.exchange import Exchange
 from judge_service.adapters.litellm_errors import BY_CLASS, translate
 from judge_service.errors import JudgingError, UpstreamError
 from judge_service.fit import window_in
-from tests.backend.support import CODES, call, exceptions
+from tests.backend.support import CODES, Call, exceptions
 from tests.provider import Behaviour, FakeProvider, behaviours, faults
 from tests.provider.replies import json_reply
 
@@ -52,7 +52,7 @@ _PLAIN_ERROR: dict[str, tuple[Behaviour, str]] = {
 
 
 @pytest.mark.parametrize("kind", _PLAIN_ERROR)
-def test_one_call_is_one_request(kind: str, provider: FakeProvider) -> None:
+def test_one_call_is_one_request(kind: str, provider: FakeProvider, call: Call) -> None:
     """LiteLLM's retries, and those of the SDK under it, are off."""
     script, code = _PLAIN_ERROR[kind]
     with pytest.raises(JudgingError) as raised:
@@ -110,7 +110,7 @@ def test_one_call_is_one_request(kind: str, provider: FakeProvider) -> None:
     ],
 )
 def test_what_a_provider_says_decides_the_code(
-    status: int, body: object, code: str, provider: FakeProvider
+    status: int, body: object, code: str, provider: FakeProvider, call: Call
 ) -> None:
     """The HTTP status first, then the error's own words, in every provider's form."""
     with pytest.raises(JudgingError) as raised:
@@ -135,7 +135,7 @@ def test_the_window_is_read_from_the_refusal(message: str, window: int | None) -
     assert window_in(message) == window
 
 
-def test_a_judge_that_is_not_there_is_named(provider: FakeProvider) -> None:
+def test_a_judge_that_is_not_there_is_named(provider: FakeProvider, call: Call) -> None:
     """A closed port is a connection that could not be made, not an error of the provider's."""
     provider.stop()
     try:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from judge_service.errors import JudgingError
-from tests.backend.support import assess, call
+from tests.backend.support import Call, assess
 from tests.harness import RunningService
 from tests.provider import Behaviour, FakeProvider, Reply, Seen, behaviours, faults
 from tests.provider.replies import completion, verdict
 
 
-def test_the_refusal_field_survives(provider: FakeProvider) -> None:
+def test_the_refusal_field_survives(provider: FakeProvider, call: Call) -> None:
     """LiteLLM drops it; the raw reply has it."""
     reply = call(provider, faults.refuses_to_judge())
     assert reply.refusal == "I cannot help with judging this text."
@@ -156,7 +156,7 @@ def test_a_body_that_is_not_the_protocol_has_no_verdict(
     ],
     ids=["gzip bomb", "large body", "endless body"],
 )
-def test_a_huge_reply_is_not_read(script: Behaviour, provider: FakeProvider) -> None:
+def test_a_huge_reply_is_not_read(script: Behaviour, provider: FakeProvider, call: Call) -> None:
     """At most 64 KiB of it, compressed or not: the process does not grow."""
     call(provider, behaviours.honest())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from judge_service.cli.app import app
-from tests.harness import Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
 
 BOUNDED = '[[rules]]\nrule = "max_chars"\nlimit = 1000\nhard = true\n'
@@ -115,7 +115,7 @@ def here(folder: Path) -> list[str]:
 def service(provider: FakeProvider, folder: Path) -> Iterator[RunningService]:
     """The same, as a running service."""
     judges = Judges(provider).add("alpha").add("beta")
-    with no_breaker(), judged_by(judges, folder) as running:
+    with judged_by(judges, folder, breaker=False) as running:
         yield running
 
 

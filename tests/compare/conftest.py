@@ -11,7 +11,7 @@ from tests.compare.support import (
     JUDGES,
     score,
 )
-from tests.harness import Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
 
 
@@ -43,7 +43,7 @@ def service(
     judges.add("narrow", "eta", weight=0.001)
     for number in range(2):
         judges.add(f"wordy-{number}", f"wordy-{number}", weight=0.001)
-    with no_breaker(), judged_by(judges, folder) as service:
+    with judged_by(judges, folder, breaker=False) as service:
         yield service
 
 

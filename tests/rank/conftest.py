@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.harness import CRITERION, Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
 
 TWO_CRITERIA = CRITERION.replace("weight = 1.0", "weight = 0.75") + CRITERION.replace(
@@ -40,7 +40,7 @@ def service(
     judges = Judges(provider).add("main", "alpha", weight=1e9, price={"input": 1.0, "output": 1.0})
     for name, family in (("second", "beta"), ("third", "gamma"), ("failing", "delta")):
         judges.add(name, family)
-    with no_breaker(), judged_by(judges, folder) as service:
+    with judged_by(judges, folder, breaker=False) as service:
         yield service
 
 

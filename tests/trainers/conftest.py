@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.harness import CRITERION, Judges, RunningService, judged_by, no_breaker, write_rubric
+from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
 
 RULES = '[[rules]]\nrule = "forbidden_text"\ntext = "forbidden"\nhard = true\n'
@@ -43,7 +43,7 @@ def service(
     write_rubric(folder, "pair", kind="compare", rules=RULES)
     write_rubric(folder, "known", reference="required")
     write_rubric(folder, "blind", reference="forbidden")
-    with no_breaker(), judged_by(Judges(provider).add("main", "alpha"), folder) as service:
+    with judged_by(Judges(provider).add("main", "alpha"), folder, breaker=False) as service:
         yield service
 
 

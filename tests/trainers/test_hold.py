@@ -134,3 +134,16 @@ def test_a_client_that_hangs_up_cancels_its_call(
         lambda: [r.hung_up_at is not None for r in provider.requests].count(True) == 1
     )
     assert len(provider.requests) == 2
+
+
+def test_a_judge_that_never_gives_a_verdict_is_taken_at_its_word(
+    service: RunningService, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replies without a verdict cost as much as good ones: not all of the budget goes there."""
+    monkeypatch.setattr("judge_service.api.trainers.hold.FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("judge_service.api.trainers.hold.LAST_PAUSE_S", 0.01)
+    provider.behave("main", behaviours.says("Rather good."))
+    answer = service.http.post(openrlhf_url(), json=queries(["4 a"]))
+
+    assert answer.status_code == 503
+    assert len(provider.requests) == 16

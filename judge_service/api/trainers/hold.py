@@ -23,6 +23,11 @@ from judge_service.quota import Admission
 FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 5.0
 MIN_TRY_S = 0.25
 """Less time than this is not worth a try."""
+MAX_UNUSABLE = 8
+"""After so many tries in which a judge answered without a verdict, it is taken at its word."""
+UNUSABLE = frozenset(
+    {"empty_reply", "truncated_reply", "unparsable", "off_scale", "wrong_model", "quorum_not_met"}
+)
 LAST_TRY_S, LAST_TRY_SHARE = 10.0, 0.25
 """However long a judge wants to be left alone, so much of what is left is kept for a last try: this
 many seconds, or this share of it if that is less.
@@ -32,12 +37,17 @@ many seconds, or this share of it if that is less.
 async def held(deadline: Deadline, judge: Callable[[float], Awaitable[Scored]]) -> Scored:
     """What ``judge`` comes to within the deadline; it is given the seconds that are left.
 
-    A failure that may pass is tried again, after a pause that grows; any other one ends it.
+    A failure that may pass is tried again, after a pause that grows; any other one ends it, and so
+    do many replies without a verdict, which cost as much as good ones.
     """
     pause = FIRST_PAUSE_S
+    unusable = 0
     while True:
         found = await judge(max(deadline.left(), 0.001))
         if found.failure is None or not found.failure.retryable:
+            return found
+        unusable += found.failure.code in UNUSABLE
+        if unusable >= MAX_UNUSABLE:
             return found
         wait = _wait_s(found.failure, pause, deadline.left())
         if deadline.left() - wait < MIN_TRY_S:

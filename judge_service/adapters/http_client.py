@@ -1,0 +1,150 @@
+"""HTTP to judges over aiohttp: one pool of connections per event loop, replies bounded.
+
+A request is sent once: a connection that a server has closed meanwhile is not used again where that
+is known, and otherwise is a failed request like any other, which the layers above may repeat and
+then count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+import urllib.request
+import weakref
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import aiohttp
+
+from judge_service.adapters.exchange import BoundedBody, Exchange
+
+IDLE_S = 4.0
+"""An idle connection is kept for less than the five seconds after which many servers close it."""
+_MAX_HEADER_BYTES = 64 * 1024
+
+
+class NoConnection(Exception):
+    """The address could not be reached: nothing was sent."""
+
+
+class ConnectionBroken(Exception):
+    """There was a connection, and it ended before a whole reply had come."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How an origin is reached: aiohttp's own parameters of a request."""
+
+    options: dict[str, Any]
+
+
+class HttpClient:
+    """Posts to judges. Proxies of the environment (HTTPS_PROXY, NO_PROXY) are honoured, except for
+    loopback addresses.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: weakref.WeakKeyDictionary[
+            asyncio.AbstractEventLoop, aiohttp.ClientSession
+        ] = weakref.WeakKeyDictionary()
+        self._ways: dict[str, _Way] = {}
+
+    async def post(
+        self, url: str, body: bytes, headers: Mapping[str, str], exchange: Exchange
+    ) -> None:
+        """Send one request and fill ``exchange`` from its reply, whatever its status.
+
+        Has no time limit of its own; being cancelled closes the connection. Raises NoConnection
+        or ConnectionBroken.
+        """
+        way = self._ways.get(url) or await self._find_way(url)
+        try:
+            response = await self._session().post(
+                url, data=body, headers=headers, allow_redirects=False, **way.options
+            )
+            try:
+                await _read(response, exchange)
+            finally:
+                # Gives a connection back whose reply was read to its end, closes any other.
+                response.release()
+        except aiohttp.ClientConnectorError as error:
+            raise NoConnection from error
+        except (aiohttp.ClientError, OSError, ValueError, zlib.error) as error:
+            raise ConnectionBroken(type(error).__name__) from error
+
+    async def aclose(self) -> None:
+        """Close the running loop's connections."""
+        session = self._sessions.pop(asyncio.get_running_loop(), None)
+        if session is not None:
+            await session.close()
+
+    def _session(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        session = self._sessions.get(loop)
+        if session is None:
+            session = self._sessions[loop] = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S),
+                timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                max_line_size=_MAX_HEADER_BYTES,
+                max_field_size=_MAX_HEADER_BYTES,
+            )
+        return session
+
+    async def _find_way(self, url: str) -> _Way:
+        options = _proxy_of(url)
+        if urlsplit(url).scheme == "https":
+            options["ssl"] = await asyncio.to_thread(_trusted)
+        way = self._ways[url] = _Way(options)
+        return way
+
+
+async def _read(response: aiohttp.ClientResponse, exchange: Exchange) -> None:
+    body = BoundedBody(response.headers.get("Content-Encoding"))
+    async for chunk in response.content.iter_any():
+        if not body.add(chunk):
+            break
+    exchange.headers = {name.lower(): value for name, value in response.headers.items()}
+    exchange.body = body.read()
+    exchange.too_large = body.too_large
+    exchange.status = response.status
+
+
+def _trusted() -> ssl.SSLContext:
+    """Whose certificates are believed: certifi's list, or what SSL_CERT_FILE names. It takes a
+    while to read.
+    """
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def _proxy_of(url: str) -> dict[str, Any]:
+    """What to tell aiohttp of the proxy that the environment names for ``url``."""
+    parts = urlsplit(url)
+    if _is_loopback(parts.hostname or "") or urllib.request.proxy_bypass(parts.netloc):
+        return {}
+    named = urllib.request.getproxies()
+    proxy = named.get(parts.scheme) or named.get("all")
+    if not proxy:
+        return {}
+    found = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    plain = found._replace(netloc=found.netloc.rpartition("@")[2]).geturl()
+    if found.username is None:
+        return {"proxy": plain}
+    login = aiohttp.BasicAuth(unquote(found.username), unquote(found.password or ""))
+    return {"proxy": plain, "proxy_auth": login}
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

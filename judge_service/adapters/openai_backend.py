@@ -1,0 +1,111 @@
+"""Judges that speak OpenAI's chat completions, asked over HTTP without LiteLLM in between."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+
+from judge_service.adapters.exchange import Exchange
+from judge_service.adapters.http_client import ConnectionBroken, HttpClient, NoConnection
+from judge_service.adapters.prices import PriceList
+from judge_service.adapters.provider_errors import error_of
+from judge_service.adapters.provider_reply import from_protocol, protocol_body, without_key
+from judge_service.adapters.routing import url_of
+from judge_service.backend import ChatCall, ChatReply
+from judge_service.errors import JudgeTimeout, UpstreamError
+from judge_service.judge import JudgeSpec
+
+GRACE_S = 1.0
+"""The layer above cuts an attempt off at its time; this is for a caller that does not."""
+
+
+class OpenAIBackend:
+    """One request is one POST. ``keys`` are API keys by judge id."""
+
+    def __init__(
+        self, keys: Mapping[str, str] | None = None, prices: PriceList | None = None
+    ) -> None:
+        self._keys = dict(keys or {})
+        self._prices = prices or PriceList()
+        self._http = HttpClient()
+
+    def add_key(self, judge_id: str, key: str) -> None:
+        """The API key of one more judge."""
+        self._keys[judge_id] = key
+
+    async def complete(self, call: ChatCall) -> ChatReply:
+        """One upstream request. Raises a JudgingError or ParameterRefused."""
+        judge = call.judge
+        key = self._keys.get(judge.id)
+        exchange = Exchange()
+        await self._post(call, key, exchange)
+        raw = protocol_body(exchange)
+        if raw is None:
+            sent = frozenset(call.parameters)
+            raise error_of(exchange, exchange.status or 0, judge=judge.id, sent=sent, secret=key)
+        price = None if judge.price is not None else await self._cost(judge, raw, exchange)
+        return without_key(from_protocol(raw, judge, price), key)
+
+    async def context_window(self, judge: JudgeSpec) -> int | None:
+        """What the spec says, else what LiteLLM's model list says."""
+        if judge.context_tokens is not None:
+            return judge.context_tokens
+        await self._read_prices()
+        row = self._prices.row(judge)
+        return None if row is None else row.window
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections."""
+        await self._http.aclose()
+
+    async def _post(self, call: ChatCall, key: str | None, exchange: Exchange) -> None:
+        judge = call.judge.id
+        headers = {
+            # A judge without a key of its own is sent one that opens nothing.
+            "Authorization": f"Bearer {key or 'none'}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "judge-service",
+        }
+        try:
+            async with asyncio.timeout(call.timeout_s + GRACE_S):
+                await self._http.post(url_of(call.judge), body_of(call), headers, exchange)
+        except TimeoutError:
+            raise JudgeTimeout(f"judge {judge!r} did not answer in time") from None
+        except NoConnection:
+            raise UpstreamError(
+                f"judge {judge!r} cannot be reached: no connection to its address"
+            ) from None
+        except ConnectionBroken as broken:
+            raise UpstreamError(f"judge {judge!r}: the connection broke ({broken})") from None
+
+    async def _cost(
+        self, judge: JudgeSpec, raw: Mapping[str, object], exchange: Exchange
+    ) -> float | None:
+        await self._read_prices()
+        return self._prices.cost(judge, raw, exchange.headers)
+
+    async def _read_prices(self) -> None:
+        if not self._prices.is_read:
+            await asyncio.to_thread(self._prices.read)
+
+
+def body_of(call: ChatCall) -> bytes:
+    """The request's JSON: what OpenAI's own client would send."""
+    parameters = dict(call.parameters)
+    beside = parameters.pop("extra_body", {})
+    body = {
+        "model": call.judge.model.partition("/")[2],
+        "messages": [
+            {"role": "system", "content": call.system},
+            {"role": "user", "content": call.user},
+        ],
+        **parameters,
+        **beside,
+    }
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair: only JSON's escapes can say it
+        return json.dumps(body, separators=(",", ":")).encode()
