@@ -33,9 +33,9 @@ from judge_service.errors import (
     UpstreamError,
 )
 from judge_service.events import Attempted, Observer, nobody
-from judge_service.gates import Gates
+from judge_service.gates.gates import Gates
+from judge_service.gates.passage import Fate, Passage
 from judge_service.judge import JudgeSpec
-from judge_service.passage import Fate, Passage
 from judge_service.reply import Reading, Tokens, Unreadable, read_reply, redact
 from judge_service.reply_check import check_reply
 from judge_service.retry import (

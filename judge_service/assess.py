@@ -26,7 +26,7 @@ from judge_service.reply import ScoreForm
 from judge_service.rubric import Rubric
 from judge_service.selection import Selection, select
 from judge_service.usage import Usage
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 
 async def assess(

@@ -18,9 +18,9 @@ from judge_service.errors import (
     TransportError,
     UpstreamError,
 )
-from judge_service.gate import Gate
+from judge_service.gates.gate import Gate
+from judge_service.gates.passage import Fate, Passage
 from judge_service.judge import JudgeSpec
-from judge_service.passage import Fate, Passage
 from judge_service.usage import Ledger, Usage
 
 T = TypeVar("T")

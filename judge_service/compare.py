@@ -31,7 +31,7 @@ from judge_service.outcome import (
 from judge_service.pairwise import PREFERENCE, mapped_back, panel_outcome
 from judge_service.rules import RulesReport
 from judge_service.selection import Selection, select
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 Inspections = tuple[Inspection, Inspection]
 

@@ -30,7 +30,7 @@ from judge_service.rubric import Rubric
 from judge_service.rules import RuleNeedsReference
 from judge_service.selection import check_judges, known_families
 from judge_service.types import Candidate
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 log = logging.getLogger("judge_service.engine")
 

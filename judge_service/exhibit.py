@@ -8,7 +8,7 @@ from judge_service.data_block import render_message, render_messages
 from judge_service.family import families_of, normalize_family
 from judge_service.rubric import Rubric
 from judge_service.rules import RuleInput, is_blank
-from judge_service.text_forms import identity_key, normalize_formatting, strip_reasoning
+from judge_service.text.forms import identity_key, normalize_formatting, strip_reasoning
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 

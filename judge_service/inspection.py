@@ -9,7 +9,7 @@ from judge_service.deadline import Deadline
 from judge_service.errors import DeadlineExceeded, InternalError, InvalidRequest, JudgingError
 from judge_service.exhibit import Exhibit, exhibit, unread
 from judge_service.flags import Flag
-from judge_service.injection import detect
+from judge_service.injection.detect import detect
 from judge_service.request import Request
 from judge_service.rubric import Rubric
 from judge_service.rules import (

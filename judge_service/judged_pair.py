@@ -14,7 +14,7 @@ from judge_service.judge import JudgeSpec
 from judge_service.outcome import Choice, Order, PairOutcome
 from judge_service.pairwise import mapped_back, pair_outcome
 from judge_service.selection import Selection
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 ORDERS: tuple[Order, Order] = ("AB", "BA")
 

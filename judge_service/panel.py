@@ -22,7 +22,7 @@ from judge_service.judge import JudgeSpec
 from judge_service.rubric import Criterion
 from judge_service.selection import Selection
 from judge_service.types import Candidate
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 CONTROL_PROMPT = "Name the capital of France in one word."
 CONTROL_ANSWER = "Paris"

@@ -17,7 +17,7 @@ from judge_service.errors import (
     UpstreamError,
 )
 from judge_service.events import Observer, Retried, RetryDenied
-from judge_service.gate import Gate
+from judge_service.gates.gate import Gate
 
 MAX_REQUESTS = 3
 """Upstream requests per verdict: retries, the re-ask, a dropped parameter, a second family."""

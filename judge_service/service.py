@@ -17,15 +17,15 @@ from judge_service.engine import Engine, Room
 from judge_service.envelope import assess_system, compare_system
 from judge_service.errors import JudgingError, Overloaded
 from judge_service.events import Observer, nobody
-from judge_service.gates import Gates
+from judge_service.gates.gates import Gates
 from judge_service.judge import Bench, load_bench
 from judge_service.library import Library, load_library
 from judge_service.rubric_folder import RubricFolder
-from judge_service.secret import ServiceSecret, load_secret
 from judge_service.settings import Settings, judge_keys
-from judge_service.store import Store
-from judge_service.verdict_record import Seal
-from judge_service.verdict_source import VerdictSource
+from judge_service.storage.secret import ServiceSecret, load_secret
+from judge_service.storage.store import Store
+from judge_service.verdicts.record import Seal
+from judge_service.verdicts.source import VerdictSource
 
 FIRST_ASSESS = "quick-look"
 FIRST_COMPARE = "pairwise-helpfulness"

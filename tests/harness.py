@@ -18,7 +18,7 @@ import uvicorn
 
 from judge_service.api.app import create_app
 from judge_service.api.door import DoorLimits, door_options
-from judge_service.gates import Gates
+from judge_service.gates.gates import Gates
 from judge_service.settings import Settings
 from tests.provider import FakeProvider
 

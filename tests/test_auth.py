@@ -15,11 +15,11 @@ import httpx
 import pytest
 from starlette.requests import Request
 
+from judge_service.access.key_ring import KeyRing
+from judge_service.access.keys_file import key_hash, pepper_of
 from judge_service.api.answers import ProblemAnswer
 from judge_service.api.auth import authenticate
 from judge_service.api.problems import Problem
-from judge_service.key_ring import KeyRing
-from judge_service.keys_file import key_hash, pepper_of
 from judge_service.settings import Settings
 from tests.harness import Judges, RunningService, serve, write_rubric
 from tests.provider import FakeProvider

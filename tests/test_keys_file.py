@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from judge_service.access.key_ring import KeyRing
+from judge_service.access.keys_file import key_hash, load_keys, pepper_of, peppers_of
 from judge_service.errors import ConfigError
-from judge_service.key_ring import KeyRing
-from judge_service.keys_file import key_hash, load_keys, pepper_of, peppers_of
-from judge_service.secret import ServiceSecret, load_secret
 from judge_service.settings import Settings
+from judge_service.storage.secret import ServiceSecret, load_secret
 
 ALICE = secrets.token_urlsafe(32)
 

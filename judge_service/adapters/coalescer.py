@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import islice
 
 from judge_service.adapters.bounded import LIMIT_S, settled
-from judge_service.store import UNKNOWN, Found
+from judge_service.storage.store import UNKNOWN, Found
 
 MAX_KEYS = 256
 MAX_FLIGHTS = 3

@@ -9,9 +9,9 @@ from judge_service.adapters.redis_url import parse_redis_url
 from judge_service.adapters.sqlite_store import SqliteStore
 from judge_service.errors import ConfigError
 from judge_service.events import Observer
-from judge_service.memory_store import MemoryStore
 from judge_service.settings import PREFIX, Settings
-from judge_service.store import Store, StoreError
+from judge_service.storage.memory_store import MemoryStore
+from judge_service.storage.store import Store, StoreError
 
 log = logging.getLogger("judge_service.store")
 

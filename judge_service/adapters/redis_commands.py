@@ -12,7 +12,7 @@ from typing import Any
 
 from judge_service.adapters.bounded import MAX_VALUE_BYTES
 from judge_service.adapters.redis_link import RedisLink, Refused
-from judge_service.store import FOREVER_S
+from judge_service.storage.store import FOREVER_S
 
 LEASE_KEPT_MS = 3600 * 1000
 """How much longer than its youngest place the key of a lease lives."""

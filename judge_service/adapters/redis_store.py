@@ -17,7 +17,7 @@ from judge_service.adapters.redis_link import Dropped, Failure, RedisFailed, Red
 from judge_service.adapters.redis_url import RedisTarget
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
-from judge_service.store import UNKNOWN, Found, StoreError
+from judge_service.storage.store import UNKNOWN, Found, StoreError
 
 SCAN_TIMEOUT_S = 10.0
 T = TypeVar("T")

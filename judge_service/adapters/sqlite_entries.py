@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from judge_service.adapters.bounded import MAX_VALUE_BYTES
-from judge_service.store import FOREVER_S
+from judge_service.storage.store import FOREVER_S
 
 SCAN_BATCH = 500
 TIDY_BATCH = 200

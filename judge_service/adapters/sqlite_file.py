@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from judge_service.store import StoreError
+from judge_service.storage.store import StoreError
 
 APPLICATION_ID = 0x4A534331
 VERSION = 1

@@ -17,7 +17,7 @@ from judge_service.adapters.coalescer import Coalescer
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
-from judge_service.store import FOREVER_S, UNKNOWN, Found, StoreError
+from judge_service.storage.store import FOREVER_S, UNKNOWN, Found, StoreError
 
 MAX_BYTES = 1024 * 1024 * 1024
 TIDY_EVERY = 200

@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import Request
 
+from judge_service.access.key_ring import Caller
+from judge_service.access.quota import Admission, QuotaExceeded, Quotas
 from judge_service.api.disconnect import Disconnected
 from judge_service.api.problems import Problem
 from judge_service.errors import JudgingError, Overloaded
-from judge_service.key_ring import Caller
 from judge_service.outcome import Common
-from judge_service.quota import Admission, QuotaExceeded, Quotas
 
 
 @asynccontextmanager

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
+from judge_service.access.key_ring import OPERATOR, Caller, KeyRing
+from judge_service.access.keys_file import MAX_KEY_CHARS, key_hash, pepper_of
 from judge_service.api.problems import Problem
 from judge_service.api.request_note import note_client
-from judge_service.key_ring import OPERATOR, Caller, KeyRing
-from judge_service.keys_file import MAX_KEY_CHARS, key_hash, pepper_of
 
 __all__ = ["OPERATOR", "Caller", "KeyRing", "authenticate", "key_hash", "pepper_of"]
 

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from judge_service.access.key_ring import Caller
 from judge_service.api.admission import admitted, later
 from judge_service.api.answers import BulkAnswer
 from judge_service.api.body import LONG_BODY_BYTES, decode_json, read_bytes
@@ -24,7 +25,6 @@ from judge_service.api.judging import PROBLEMS, documented, timeout_of
 from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.case import Case
 from judge_service.engine import Engine
-from judge_service.key_ring import Caller
 from judge_service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["judging"])

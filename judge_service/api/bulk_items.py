@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from judge_service.access.key_ring import Caller
 from judge_service.api.bulk_schema import KINDS, BulkFrame, ItemKind
 from judge_service.api.problems import MAX_ECHO, Problem, from_validation, problem_of
 from judge_service.api.schemas import RequestBody
@@ -18,7 +19,6 @@ from judge_service.case import Case
 from judge_service.deadline import Deadline
 from judge_service.engine import Engine
 from judge_service.errors import RequestError
-from judge_service.key_ring import Caller
 from judge_service.request import DEFAULT_TIMEOUT_S
 
 MAX_LISTED = 100

@@ -15,9 +15,9 @@ from typing import Any
 
 from starlette.requests import Request
 
+from judge_service.access.key_ring import Caller
 from judge_service.api.body import LONG_BODY_BYTES
 from judge_service.api.problems import Problem
-from judge_service.key_ring import Caller
 from judge_service.service import Service
 
 HEADER = "Idempotency-Key"

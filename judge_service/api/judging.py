@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
+from judge_service.access.key_ring import Caller
 from judge_service.api.admission import admitted, raise_if_shed
 from judge_service.api.answers import AssessAnswer, CompareAnswer, ProblemAnswer
 from judge_service.api.body import MAX_ITEM_BYTES, read_json
@@ -25,7 +26,6 @@ from judge_service.api.schemas import (
     CompareBody,
 )
 from judge_service.api.state import CallerDep, ServiceDep
-from judge_service.key_ring import Caller
 from judge_service.outcome import Common
 from judge_service.request import Request as Wanted
 from judge_service.service import Service

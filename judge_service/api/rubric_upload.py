@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
 from starlette.responses import Response
 
+from judge_service.access.key_ring import Caller
 from judge_service.api.admission import later
 from judge_service.api.answers import RubricPutAnswer
 from judge_service.api.body import read_json
@@ -22,7 +23,6 @@ from judge_service.api.problems import Problem
 from judge_service.api.rubric_toml import rubric_toml
 from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.errors import ConfigError
-from judge_service.key_ring import Caller
 from judge_service.library import check_rubric, faults_of, shipped
 from judge_service.rubric import ID_PATTERN, Rubric
 from judge_service.rubric_file import FolderRefused, Put, VersionExists

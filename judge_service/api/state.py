@@ -6,11 +6,11 @@ from typing import Annotated, TypedDict
 
 from fastapi import Depends, Request
 
+from judge_service.access.key_ring import OPERATOR, Caller, KeyRing
+from judge_service.access.keys_file import peppers_of
+from judge_service.access.quota import Quotas
 from judge_service.api.auth import authenticate
 from judge_service.api.request_note import note_client
-from judge_service.key_ring import OPERATOR, Caller, KeyRing
-from judge_service.keys_file import peppers_of
-from judge_service.quota import Quotas
 from judge_service.service import Service
 
 

@@ -17,12 +17,12 @@ from judge_service.cli.exits import OK, WRONG, UserError
 from judge_service.cli.terminal import clean, complain, err, json_text, out, plain, print_json
 from judge_service.errors import ConfigError
 from judge_service.events import nobody
-from judge_service.secret import load_secret
 from judge_service.settings import Settings
-from judge_service.store import Store, StoreError
-from judge_service.verdict_archive import Kept, LineError, keep, kept_in, kept_of
-from judge_service.verdict_key import PREFIX
-from judge_service.verdict_record import Seal
+from judge_service.storage.secret import load_secret
+from judge_service.storage.store import Store, StoreError
+from judge_service.verdicts.archive import Kept, LineError, keep, kept_in, kept_of
+from judge_service.verdicts.key import PREFIX
+from judge_service.verdicts.record import Seal
 
 MAX_FAULTS_SHOWN = 10
 MAX_LINE_BYTES = 1024 * 1024

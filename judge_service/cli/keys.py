@@ -15,7 +15,7 @@ from judge_service.cli.terminal import clean, note, out, plain, print_json
 from judge_service.settings import PREFIX
 
 if TYPE_CHECKING:
-    from judge_service.keys_file import KeyEntry
+    from judge_service.access.keys_file import KeyEntry
 
 DEFAULT_FILE = Path("keys.toml")
 SHOWN = 8
@@ -86,8 +86,8 @@ def new(
 
     judge-service keys new ci --tenant research --rpm 600 --daily-cost-usd 20 --file keys.toml
     """
+    from judge_service.access.keys_file import key_hash, new_key
     from judge_service.cli.keys_edit import entry_text, locked
-    from judge_service.keys_file import key_hash, new_key
 
     path = _path(file)
     pepper, origin = _pepper(store)
@@ -123,7 +123,7 @@ def list_keys(file: File = None, as_json: o.Json = False) -> None:
 
     judge-service keys list --file /etc/judge-service/keys.toml --json
     """
-    from judge_service.keys_file import load_keys
+    from judge_service.access.keys_file import load_keys
 
     rows = [_row(entry) for entry in load_keys(_path(file))]
     if as_json:
@@ -165,8 +165,8 @@ def revoke(
 
     judge-service keys revoke trainer --hash 3fa9c1e0
     """
+    from judge_service.access.keys_file import load_keys
     from judge_service.cli.keys_edit import locked, read_text, replace_text, without_entries
-    from judge_service.keys_file import load_keys
 
     path = _path(file)
     with locked(path):
@@ -196,8 +196,8 @@ def _path(given: Path | None) -> Path:
 
 def _pepper(store: Path | None) -> tuple[bytes, str]:
     """The pepper for new hashes, and where its secret comes from."""
-    from judge_service.keys_file import peppers_of
-    from judge_service.secret import FILE_NAME, load_secret
+    from judge_service.access.keys_file import peppers_of
+    from judge_service.storage.secret import FILE_NAME, load_secret
 
     settings, _ = settings_of({"store": store})
     pepper = peppers_of(load_secret(settings))[0]
@@ -217,8 +217,8 @@ def _entry(name: str, sha256: str, given: dict[str, Any], path: Path) -> KeyEntr
     """The new entry. What was not given is as in the name's other key."""
     from pydantic import ValidationError
 
+    from judge_service.access.keys_file import KeyEntry, check_together
     from judge_service.cli.keys_edit import entries_of
-    from judge_service.keys_file import KeyEntry, check_together
     from judge_service.library import explain
 
     others = entries_of(path)

@@ -15,8 +15,8 @@ from typing import Any
 import tomlkit
 from tomlkit.items import AoT
 
+from judge_service.access.keys_file import KeyEntry, load_keys, parse_keys, read_keys
 from judge_service.cli.exits import UserError
-from judge_service.keys_file import KeyEntry, load_keys, parse_keys, read_keys
 
 _HEADER = re.compile(r"""\s*\[\[\s*(keys|"keys"|'keys')\s*\]\]\s*(#.*)?""")
 _NO_CONTENT = re.compile(r"\s*(#.*)?")

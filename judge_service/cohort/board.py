@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from judge_service.signed import Signer
-from judge_service.store import Store
+from judge_service.storage.signed import Signer
+from judge_service.storage.store import Store
 
 REMEMBERED = 8
 """How many generations of a group a member may belong to."""

@@ -31,11 +31,11 @@ from judge_service.errors import (
     InvalidRequest,
     JudgingError,
 )
-from judge_service.memory_store import MemoryStore
 from judge_service.outcome import AssessOutcome, Ranked
-from judge_service.secret import ServiceSecret
-from judge_service.signed import Signer
-from judge_service.store import Store
+from judge_service.storage.memory_store import MemoryStore
+from judge_service.storage.secret import ServiceSecret
+from judge_service.storage.signed import Signer
+from judge_service.storage.store import Store
 from judge_service.usage import Usage
 from judge_service.wire import error_wire, rank_wire
 

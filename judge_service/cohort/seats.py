@@ -12,8 +12,8 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from judge_service.memory_store import MemoryStore
-from judge_service.store import Store
+from judge_service.storage.memory_store import MemoryStore
+from judge_service.storage.store import Store
 
 LEASE_S = 5.0
 """How long the number of a process that died is taken, in seconds."""

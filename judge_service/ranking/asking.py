@@ -13,7 +13,7 @@ from judge_service.envelope import Question
 from judge_service.errors import JudgeServiceError, JudgingError
 from judge_service.judge import JudgeSpec
 from judge_service.outcome import JudgeCount
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 Reply = Answer | JudgingError
 

@@ -17,7 +17,7 @@ from judge_service.panel import Miss, Poll, control_is_judged
 from judge_service.ranking.asking import Ask, ask_all
 from judge_service.ranking.members import Distinct
 from judge_service.selection import Selection
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from judge_service.outcome import CriterionResult
 from judge_service.ranking.asking import Ask, ask_all
 from judge_service.ranking.members import Distinct
 from judge_service.rubric import Criterion
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 DEFAULT_ORDERS = 2
 

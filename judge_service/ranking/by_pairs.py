@@ -17,7 +17,7 @@ from judge_service.ranking.asking import Ask, ask_all
 from judge_service.ranking.members import Distinct
 from judge_service.ranking.schedule import Meeting, schedule
 from judge_service.ranking.table import Table
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from judge_service.inspection import Inspection
 from judge_service.outcome import CriterionResult, PairCounts
 from judge_service.ranking.members import Distinct, distinct
 from judge_service.request import RankRequest
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 Followed = Literal["assess", "pairwise", "listwise"]
 """The strategy that was followed."""

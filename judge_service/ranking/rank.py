@@ -23,7 +23,7 @@ from judge_service.ranking.schedule import all_orders, default_calls, fewest
 from judge_service.ranking.settling import apart, moved, smallest_step, tied
 from judge_service.request import RankRequest
 from judge_service.selection import Selection, select
-from judge_service.verdict_source import VerdictSource
+from judge_service.verdicts.source import VerdictSource
 
 
 async def rank(

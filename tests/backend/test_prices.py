@@ -20,7 +20,7 @@ MODELS = (
     "openai/gpt-4.1", "openai/gpt-4.1-mini", "openai/gpt-4.1-nano", "openai/gpt-4.1-2025-04-14",
     "openai/gpt-4-turbo", "openai/gpt-3.5-turbo", "openai/gpt-5", "openai/gpt-5-mini",
     "openai/gpt-5.2", "openai/o3", "openai/o3-mini", "openai/o4-mini", "dashscope/qwen-max",
-    "dashscope/qwen-plus", "dashscope/qwen3-30b-a3b", "dashscope/qwq-plus",
+    "dashscope/qwen-plus", "dashscope/qwen-turbo-2024-11-01", "dashscope/qwq-plus",
     "dashscope/deepseek-v4-pro", "openai/ft:gpt-4o-2024-08-06:acme::1", "openai/GPT-4o",
     "openai/gpt-4o-2031-01-01",
 )  # fmt: skip

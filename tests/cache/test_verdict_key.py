@@ -11,7 +11,7 @@ from judge_service.envelope import Question
 from judge_service.judge import JudgeSpec
 from judge_service.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm
 from judge_service.types import Message, ToolCall
-from judge_service.verdict_key import verdict_key
+from judge_service.verdicts.key import verdict_key
 
 # Few letters and many separators, so that ambiguities are found if there are any.
 TEXT = st.text(alphabet='ab:,|"[]{}1\n\u00e9e\u0301\ud800', max_size=6)

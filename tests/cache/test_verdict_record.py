@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_service.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm
-from judge_service.secret import ServiceSecret
-from judge_service.verdict_record import Seal, VerdictRecord, offered, record_of
+from judge_service.storage.secret import ServiceSecret
+from judge_service.verdicts.record import Seal, VerdictRecord, offered, record_of
 
 KEY = "jv:1:" + "0" * 64
 SEAL = Seal(ServiceSecret(current=b"one secret"))

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from judge_service.keys_file import key_hash, new_key, pepper_of
+from judge_service.access.keys_file import key_hash, new_key, pepper_of
 from tests.harness import Judges, write_rubric
 
 JUDGE_KEY = "CANARY_JUDGE_KEY"

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from judge_service.keys_file import key_hash, pepper_of
+from judge_service.access.keys_file import key_hash, pepper_of
 from judge_service.settings import Settings
 from tests.harness import Judges, RunningService, serve, toml_value, write_rubric
 from tests.provider import FakeProvider

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judge_service.memory_store import MemoryStore
+from judge_service.storage.memory_store import MemoryStore
 
 
 class SharedStore(MemoryStore):

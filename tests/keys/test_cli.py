@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge_service.keys_file import key_hash, load_keys, pepper_of
+from judge_service.access.keys_file import key_hash, load_keys, pepper_of
 from tests.cli.conftest import Cli, cli
 from tests.keys.keyed import SECRET, entry, keyed
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from judge_service.cost_quota import CostQuota, OverLimit, Reservation
+from judge_service.access.cost_quota import CostQuota, OverLimit, Reservation
 from tests.keys.stores import Clock, SharedStore
 
 LIMIT = 1.0

@@ -10,12 +10,12 @@ from typing import Any, cast
 import pytest
 from starlette.requests import Request
 
+from judge_service.access.key_ring import OPERATOR
 from judge_service.api.answers import ProblemAnswer
 from judge_service.api.idempotency import check_idempotency
 from judge_service.api.problems import Problem
-from judge_service.key_ring import OPERATOR
-from judge_service.secret import ServiceSecret
 from judge_service.service import Service
+from judge_service.storage.secret import ServiceSecret
 from tests.keys.keyed import Keyed, entry, keyed
 from tests.keys.stores import SharedStore
 from tests.provider import faults

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from judge_service.access.cost_quota import CostQuota, Reservation
+from judge_service.access.rate_quota import RateQuota
 from judge_service.adapters.opening import open_store
-from judge_service.cost_quota import CostQuota, Reservation
 from judge_service.events import nobody
-from judge_service.rate_quota import RateQuota
 from judge_service.settings import Settings
-from judge_service.store import Store
+from judge_service.storage.store import Store
 from tests.redis_server import RedisServer
 
 LIMIT = 40

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from judge_service.memory_store import MemoryStore
-from judge_service.rate_quota import RateQuota
+from judge_service.access.rate_quota import RateQuota
+from judge_service.storage.memory_store import MemoryStore
 from tests.keys.stores import Clock, SharedStore
 
 LIMIT = 20

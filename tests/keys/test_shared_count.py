@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from judge_service.shared_count import SharedCount
+from judge_service.access.shared_count import SharedCount
 from tests.keys.stores import SharedStore
 
 

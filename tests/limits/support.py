@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from judge_service.deadline import Deadline
 from judge_service.events import Event
-from judge_service.gate import Gate
-from judge_service.gates import Gates
+from judge_service.gates.gate import Gate
+from judge_service.gates.gates import Gates
+from judge_service.gates.passage import Fate, Passage
 from judge_service.judge import JudgeSpec
-from judge_service.memory_store import MemoryStore
-from judge_service.passage import Fate, Passage
+from judge_service.storage.memory_store import MemoryStore
 from judge_service.usage import Usage
 
 T = TypeVar("T")

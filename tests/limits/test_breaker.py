@@ -7,8 +7,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from judge_service.breaker import PROBES, WINDOW, Breaker, Permit
 from judge_service.events import BreakerState
+from judge_service.gates.breaker import PROBES, WINDOW, Breaker, Permit
 
 
 class Clock:

@@ -8,7 +8,7 @@ import pytest
 
 from judge_service.errors import BreakerOpen
 from judge_service.events import BreakerChanged
-from judge_service.passage import Fate
+from judge_service.gates.passage import Fate
 from tests.limits.support import (
     Crowd,
     Events,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from judge_service.concurrency import MOST, AdaptiveLimit
+from judge_service.gates.concurrency import MOST, AdaptiveLimit
 from tests.limits.test_breaker import Clock
 
 

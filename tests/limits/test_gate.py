@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_service.claim import shared_name
 from judge_service.errors import DeadlineExceeded, JudgingError, Overloaded, RateLimited
 from judge_service.events import QueueChanged, Shed
-from judge_service.passage import Fate
+from judge_service.gates.claim import shared_name
+from judge_service.gates.passage import Fate
 from judge_service.usage import Usage
 from tests.limits.support import Crowd, Events, SharedStore, gates, now, run, settled, spec, within
 

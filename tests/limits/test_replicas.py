@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from judge_service.claim import shared_name
-from judge_service.passage import Fate
+from judge_service.gates.claim import shared_name
+from judge_service.gates.passage import Fate
 from tests.limits.support import (
     Crowd,
     SharedStore,

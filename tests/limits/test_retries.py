@@ -22,10 +22,10 @@ from judge_service.errors import (
     UpstreamError,
 )
 from judge_service.events import Attempted, Retried, RetryDenied
-from judge_service.gates import Gates
+from judge_service.gates.gates import Gates
+from judge_service.gates.retry_budget import CAPACITY, RETRY_COST
 from judge_service.judge import JudgeSpec
 from judge_service.reply import ScoreForm
-from judge_service.retry_budget import CAPACITY, RETRY_COST
 from judge_service.usage import Ledger, Usage
 from tests.limits.support import Events, spec
 

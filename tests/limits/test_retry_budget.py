@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from judge_service.retry_budget import CAPACITY, RETRY_COST, RetryBudget
+from judge_service.gates.retry_budget import CAPACITY, RETRY_COST, RetryBudget
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])

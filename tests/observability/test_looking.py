@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from judge_service import __version__
+from judge_service.access.keys_file import key_hash, pepper_of
 from judge_service.api.bias import BiasAnswer
 from judge_service.api.live import LiveJudges
 from judge_service.api.looking_answers import HealthAnswer, JudgesAnswer, ReadyAnswer
 from judge_service.events import BreakerChanged, QueueChanged
 from judge_service.interval import wilson
-from judge_service.keys_file import key_hash, pepper_of
 from tests.harness import RunningService, judged_by
 from tests.observability.conftest import two_judges
 from tests.provider import FakeProvider, behaviours, faults

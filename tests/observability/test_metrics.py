@@ -10,6 +10,7 @@ from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from judge_service import __version__
+from judge_service.access.keys_file import key_hash
 from judge_service.adapters.prometheus_metrics import MAX_IDS, PREFIX, PrometheusMetrics
 from judge_service.events import (
     Attempted,
@@ -29,7 +30,6 @@ from judge_service.events import (
     Shed,
     StoreFailed,
 )
-from judge_service.keys_file import key_hash
 from judge_service.usage import Usage
 from tests.harness import RunningService, judged_by
 from tests.observability.conftest import two_judges

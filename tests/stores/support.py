@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from judge_service.adapters.redis_store import RedisStore
 from judge_service.adapters.redis_url import parse_redis_url
 from judge_service.events import Event, StoreFailed
-from judge_service.store import Store
+from judge_service.storage.store import Store
 
 T = TypeVar("T")
 WITHIN_S = 5.0

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from judge_service.adapters.sqlite_store import SqliteStore
-from judge_service.memory_store import MemoryStore
-from judge_service.store import Store
+from judge_service.storage.memory_store import MemoryStore
+from judge_service.storage.store import Store
 from tests.redis_server import RedisServer
 from tests.stores.support import found, hold, put, redis_store, run, sure, until
 

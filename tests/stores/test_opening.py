@@ -12,9 +12,9 @@ from judge_service.adapters.redis_store import RedisStore
 from judge_service.adapters.sqlite_store import SqliteStore
 from judge_service.errors import ConfigError
 from judge_service.events import nobody
-from judge_service.memory_store import MemoryStore
 from judge_service.settings import Settings
-from judge_service.store import Store
+from judge_service.storage.memory_store import MemoryStore
+from judge_service.storage.store import Store
 
 
 def kind_of(settings: Settings) -> type[Store]:

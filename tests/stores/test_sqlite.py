@@ -20,7 +20,7 @@ import pytest
 
 from judge_service.adapters import sqlite_store
 from judge_service.adapters.sqlite_store import SqliteStore
-from judge_service.store import StoreError
+from judge_service.storage.store import StoreError
 from tests.stores.support import LATE_S, Seen, found, hold, put, run, sure, timed, until
 
 REPOSITORY = Path(__file__).resolve().parents[2]

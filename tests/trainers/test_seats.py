@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from judge_service.cohort.seats import Seats
-from judge_service.memory_store import MemoryStore
+from judge_service.storage.memory_store import MemoryStore
 
 
 class Lost(MemoryStore):

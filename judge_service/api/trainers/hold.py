@@ -13,12 +13,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.requests import Request
 
+from judge_service.access.key_ring import Caller
+from judge_service.access.quota import Admission
 from judge_service.api.admission import admitted
 from judge_service.api.problems import Problem
 from judge_service.api.trainers.scored import Failure, Scored
 from judge_service.deadline import Deadline
-from judge_service.key_ring import Caller
-from judge_service.quota import Admission
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 5.0
 MIN_TRY_S = 0.25

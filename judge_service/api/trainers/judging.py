@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
+from judge_service.access.key_ring import Caller
+from judge_service.access.quota import Admission
 from judge_service.api.admission import later
 from judge_service.api.body import LONG_BODY_BYTES, decode_json, read_bytes
 from judge_service.api.disconnect import while_connected
@@ -31,8 +33,6 @@ from judge_service.cohort.cohorts import Joined
 from judge_service.cohort.request import JoinRequest
 from judge_service.deadline import Deadline
 from judge_service.errors import RequestError
-from judge_service.key_ring import Caller
-from judge_service.quota import Admission
 from judge_service.request import AssessRequest
 from judge_service.rubric import Rubric
 from judge_service.service import Service

@@ -1,0 +1,1 @@
+"""What stands out in a candidate: texts that address or imitate the judge."""

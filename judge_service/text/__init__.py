@@ -1,0 +1,1 @@
+"""Forms of a text: without its reasoning, without its formatting, its identity."""

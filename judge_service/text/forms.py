@@ -1,0 +1,56 @@
+"""The forms of a candidate's text: without reasoning, without decoration, and as an identity."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import regex
+
+from judge_service.injection.code_spans import fenced_spans
+from judge_service.injection.homoglyphs import INVISIBLE
+from judge_service.text.formatting import normalize_formatting
+from judge_service.text.reasoning import strip_reasoning
+
+__all__ = ["identity_key", "normalize_formatting", "strip_reasoning"]
+
+_LINE_ENDS = re.compile(r"\r\n?|[\x0B\x0C\x1C-\x1E\x85\u2028\u2029]")
+# A line that is more than prose: indented, a list item, a heading, a quotation, a table row, or
+# with the signs of code in it. In such a text line breaks and indentation carry meaning.
+_STRUCTURED = re.compile(
+    r"^(?:[ \t]+\S|(?:[-*+•]|\d{1,3}[.)])[ \t]|#{1,6}[ \t]|[>|])|[{}=|\\`]|[;:)][ \t]*$",
+    re.MULTILINE,
+)
+_SPACES = re.compile(r"(?<=\S)[^\S\n]+")
+# Canonical ordering of a long run of marks is quadratic; no language has such runs.
+_MARK_RUN = regex.compile(r"\p{M}{32}")
+
+
+def identity_key(text: str) -> str:
+    """Return a key that is equal for two texts exactly when they are the same candidate.
+
+    Unicode spelling (NFC), invisible characters, line ends, blank lines, runs of spaces and spaces
+    at either end make no difference. In prose, neither does where lines are broken; in a text with
+    structure (indented lines, lists, tables, code) the line breaks and the indentation of each
+    line, relative to the least indented one, count.
+    """
+    text = INVISIBLE.sub("", _LINE_ENDS.sub("\n", text))
+    if not text.isascii() and not _MARK_RUN.search(text):
+        text = unicodedata.normalize("NFC", text)
+    lines = [line.rstrip() for line in text.split("\n") if not line.isspace() and line]
+    body = _dedented(lines)
+    if len(lines) < 2 or not (_STRUCTURED.search(body) or fenced_spans(body)):
+        return " ".join(text.split())
+    return _SPACES.sub(" ", body)
+
+
+def _dedented(lines: list[str]) -> str:
+    """Join lines without the indentation they share.
+
+    The first line loses all of it: nothing stands above it that it could belong to.
+    """
+    indents = [line[: len(line) - len(line.lstrip())] for line in lines]
+    low, high = min(indents, default=""), max(indents, default="")
+    pairs = enumerate(zip(low, high, strict=False))
+    shared = next((at for at, (a, b) in pairs if a != b), len(low))
+    return "\n".join(line[shared:] for line in lines).lstrip()

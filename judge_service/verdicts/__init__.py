@@ -1,0 +1,1 @@
+"""Verdicts kept and shared: their keys, signed records, single flight, and where they come from."""
