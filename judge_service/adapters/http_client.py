@@ -8,13 +8,14 @@ then count.
 from __future__ import annotations
 
 import asyncio
+import base64
 import ipaddress
 import ssl
 import urllib.request
 import weakref
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -37,9 +38,10 @@ class ConnectionBroken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How an origin is reached: aiohttp's own parameters of a request."""
+    """How an address is reached: parameters of aiohttp's, and headers beside the judge's."""
 
-    options: dict[str, Any]
+    options: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 class HttpClient:
@@ -64,7 +66,11 @@ class HttpClient:
         way = self._ways.get(url) or await self._find_way(url)
         try:
             response = await self._session().post(
-                url, data=body, headers=headers, allow_redirects=False, **way.options
+                url,
+                data=body,
+                headers={**headers, **way.headers},
+                allow_redirects=False,
+                **way.options,
             )
             try:
                 await _read(response, exchange)
@@ -97,11 +103,10 @@ class HttpClient:
         return session
 
     async def _find_way(self, url: str) -> _Way:
-        options = _proxy_of(url)
+        way = _way_to(url)
         if urlsplit(url).scheme == "https":
-            options["ssl"] = await asyncio.to_thread(_trusted)
-        way = self._ways[url] = _Way(options)
-        return way
+            way.options["ssl"] = await asyncio.to_thread(_trusted)
+        return self._ways.setdefault(url, way)
 
 
 async def _read(response: aiohttp.ClientResponse, exchange: Exchange) -> None:
@@ -124,21 +129,27 @@ def _trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _proxy_of(url: str) -> dict[str, Any]:
-    """What to tell aiohttp of the proxy that the environment names for ``url``."""
+def _way_to(url: str) -> _Way:
+    """Straight, or through the proxy that the environment names for ``url``."""
     parts = urlsplit(url)
     if _is_loopback(parts.hostname or "") or urllib.request.proxy_bypass(parts.netloc):
-        return {}
+        return _Way()
     named = urllib.request.getproxies()
     proxy = named.get(parts.scheme) or named.get("all")
     if not proxy:
-        return {}
+        return _Way()
     found = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-    plain = found._replace(netloc=found.netloc.rpartition("@")[2]).geturl()
+    options: dict[str, Any] = {
+        "proxy": found._replace(netloc=found.netloc.rpartition("@")[2]).geturl()
+    }
     if found.username is None:
-        return {"proxy": plain}
-    login = aiohttp.BasicAuth(unquote(found.username), unquote(found.password or ""))
-    return {"proxy": plain, "proxy_auth": login}
+        return _Way(options)
+    pair = f"{unquote(found.username)}:{unquote(found.password or '')}".encode()
+    login = {"Proxy-Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+    if parts.scheme == "https":
+        # For the proxy alone, not for the judge behind it.
+        return _Way({**options, "proxy_headers": login})
+    return _Way(options, login)
 
 
 def _is_loopback(host: str) -> bool:

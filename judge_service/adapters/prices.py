@@ -49,10 +49,11 @@ class Rates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A model of the list: its rates by tier ("" is the usual one), empty where they are not plain;
-    ``window`` in tokens.
+    """A model of the list: its rates by tier ("" is the usual one), none where it has no price or
+    one that is not ``plain``; ``window`` in tokens.
     """
 
+    plain: bool
     rates: Mapping[str, Rates] = field(default_factory=dict)
     window: int | None = None
 
@@ -158,18 +159,18 @@ def _read(file: Path | None) -> dict[str, Row]:
 
 def _row(entry: Mapping[str, Any]) -> Row:
     window = entry.get("max_input_tokens")
+    priced = [name for name in entry if "cost" in name or "pricing" in name]
+    meant = {name for name in priced if not _NOT_MEANT.search(name)}
+    plain = meant <= {_INPUT, _OUTPUT, _CACHED, _WRITTEN}
+    steps = [int(step[1]) * 1000 for name in priced if (step := _LONGER.search(name))]
     return Row(
-        rates=_rates(entry),
+        plain=plain,
+        rates=_rates(entry, min(steps, default=math.inf)) if plain else {},
         window=window if isinstance(window, int) and window > 0 else None,
     )
 
 
-def _rates(entry: Mapping[str, Any]) -> dict[str, Rates]:
-    priced = [name for name in entry if "cost" in name or "pricing" in name]
-    odd = {name for name in priced if not _NOT_MEANT.search(name)}
-    if odd - {_INPUT, _OUTPUT, _CACHED, _WRITTEN}:
-        return {}
-    steps = [int(step[1]) * 1000 for name in priced if (step := _LONGER.search(name))]
+def _rates(entry: Mapping[str, Any], up_to: float) -> dict[str, Rates]:
     found = {}
     for tier in ("", *TIERS):
         end = f"_{tier}" if tier else ""
@@ -181,7 +182,7 @@ def _rates(entry: Mapping[str, Any]) -> dict[str, Rates]:
             input=money[0],
             output=money[1],
             cached=money[0] if cached is None else cached,
-            up_to=min(steps, default=math.inf),
+            up_to=up_to,
             writing_costs=_WRITTEN in entry,
         )
     return found

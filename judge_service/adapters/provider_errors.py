@@ -82,22 +82,20 @@ def error_of(
     judge: str,
     sent: frozenset[str],
     secret: str | None = None,
-    otherwise: str | None = None,
+    otherwise: str = "",
 ) -> JudgeServiceError:
     """The core's error for a reply of HTTP ``status`` that is no completion.
 
     ``sent`` are the parameters that the request carried; ``secret`` (the judge's key) never gets
-    into a message. ``otherwise`` is what is known where the body is no error object, by default
-    the body itself.
+    into a message. ``otherwise`` is what is known where there is no body.
     """
     if exchange.too_large:
         return UpstreamProtocolError(f"judge {judge!r}: the reply is larger than 64 KiB")
     if status < 400:
         what = "a redirect" if status >= 300 else "a body that is not the protocol"
         return UpstreamProtocolError(f"judge {judge!r} sent {what} (HTTP {status})")
-    if otherwise is None:
-        otherwise = exchange.body[:_MAX_MESSAGE].decode("utf-8", "replace")
-    complaint = complaint_of(exchange, otherwise, secret)
+    text = exchange.body[:_MAX_MESSAGE].decode("utf-8", "replace")
+    complaint = complaint_of(exchange, text or otherwise, secret)
     return _by_status(status, exchange, complaint, judge, sent)
 
 

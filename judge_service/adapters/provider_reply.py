@@ -17,7 +17,7 @@ from judge_service.errors import UpstreamProtocolError
 from judge_service.judge import JudgeSpec
 from judge_service.usage import Usage
 
-_OK = 200
+_DONE = range(200, 300)
 MIN_KEY_CHARS = 12
 """A shorter key is a placeholder, a word that may stand in any text."""
 MAX_COUNT = 10**9
@@ -48,7 +48,7 @@ def reply_from(judge: JudgeSpec, response: Any, exchange: Exchange) -> ChatReply
 
 def protocol_body(exchange: Exchange) -> dict[str, Any] | None:
     """The body where it is a chat completion of OpenAI's protocol: LiteLLM drops fields of it."""
-    if exchange.status != _OK or exchange.too_large:
+    if exchange.status not in _DONE or exchange.too_large:
         return None
     data = _json(exchange)
     return data if isinstance(data, dict) and isinstance(data.get("choices"), list) else None

@@ -64,7 +64,7 @@ class Direct:
         if judge.price is not None or judge.model.partition("/")[0] not in LISTED:
             return True
         row = self._prices.row(judge)
-        return row is None or bool(row.rates)
+        return row is None or row.plain
 
 
 def speaks_openai(judge: JudgeSpec, environ: Mapping[str, str]) -> bool:

@@ -15,13 +15,15 @@ FOREVER_S = 10 * 365 * 86400.0
 """For what must not run out by itself; every key has a time to live all the same."""
 
 
-class _Answer(Enum):
+class Unknown(Enum):
+    """What a store says that cannot say anything."""
+
     UNKNOWN = "the store cannot say"
 
 
-UNKNOWN: Final = _Answer.UNKNOWN
+UNKNOWN: Final = Unknown.UNKNOWN
 """In place of a value: the store cannot say just now."""
-Found: TypeAlias = bytes | Literal[_Answer.UNKNOWN] | None
+Found: TypeAlias = bytes | Literal[Unknown.UNKNOWN] | None
 
 
 class Store(Protocol):

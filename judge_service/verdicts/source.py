@@ -11,16 +11,16 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
+from typing import Literal
 
 from judge_service.ask import Answer, Asker, Budget
 from judge_service.case import Case
-from judge_service.deadline import Deadline
 from judge_service.envelope import Question
 from judge_service.events import Joined, LookedUp, Observer, nobody
 from judge_service.judge import JudgeSpec
 from judge_service.served_model import Served, check_served
-from judge_service.storage.store import UNKNOWN, Found, Store
+from judge_service.storage.store import UNKNOWN, Found, Store, Unknown
 from judge_service.usage import Usage
 from judge_service.verdicts.flight import Flight
 from judge_service.verdicts.key import KEY_VERSION, PREFIX, verdict_key
@@ -120,10 +120,12 @@ class VerdictSource:
     ) -> None:
         key = flight.key
         kept = await self._kept(key, judge, question, count=True)
-        if kept is not None:
+        if isinstance(kept, Answer):
             flight.settle(kept)
             return
-        async with self._turn(key, judge, question, flight.deadline) as found:
+        # A store that did not answer is not asked for the lease as well.
+        turn = nullcontext() if kept is UNKNOWN else self._turn(key, judge, question, flight)
+        async with turn as found:
             if found is not None:
                 flight.settle(found)
                 return
@@ -145,7 +147,7 @@ class VerdictSource:
 
     @asynccontextmanager
     async def _turn(
-        self, key: str, judge: JudgeSpec, question: Question, deadline: Deadline
+        self, key: str, judge: JudgeSpec, question: Question, flight: Flight
     ) -> AsyncIterator[Answer | None]:
         """Whose turn it is to ask, of all processes: gives another one's verdict, or None when it
         is this one's turn, which lasts as long as the block.
@@ -154,7 +156,7 @@ class VerdictSource:
             yield None
             return
         lease, owner = LEASE_PREFIX + key.removeprefix(PREFIX), secrets.token_hex(8)
-        until = time.monotonic() + deadline.left() * PATIENCE
+        until = time.monotonic() + flight.deadline.left() * PATIENCE
         pause = FIRST_LOOK_S
         # None: the store cannot say, and nobody is waited for.
         while (mine := await self._store.hold(lease, owner, 1, LEASE_S)) is False:
@@ -163,21 +165,22 @@ class VerdictSource:
             await asyncio.sleep(pause)
             pause = min(LAST_LOOK_S, pause * 1.5)
             found = await self._kept(key, judge, question)
-            if found is not None:
+            if isinstance(found, Answer):
                 yield found
                 return
-        if not mine:
+        if mine is False:
             yield None
             return
-        # It may have come between the first look and the lease.
-        found = await self._kept(key, judge, question)
         renewing = asyncio.create_task(self._renew(lease, owner))
         try:
-            yield found
+            # It may have come between the first look and the lease.
+            found = await self._kept(key, judge, question) if mine else None
+            yield found if isinstance(found, Answer) else None
         finally:
             renewing.cancel()
             with suppress(asyncio.CancelledError):
                 await renewing
+            # A lease that was not confirmed may have been taken all the same.
             await self._store.drop(lease, owner)
 
     async def _renew(self, lease: str, owner: str) -> None:
@@ -206,15 +209,17 @@ class VerdictSource:
 
     async def _kept(
         self, key: str, judge: JudgeSpec, question: Question, *, count: bool = False
-    ) -> Answer | None:
-        """The verdict in the store, if it is ours and would be accepted today."""
+    ) -> Answer | Literal[Unknown.UNKNOWN] | None:
+        """The verdict in the store, if it is ours and would be accepted today; UNKNOWN when neither
+        the store nor anybody here can say.
+        """
         started = time.monotonic()
         found = await self._store.look_up(key)
         data = found if isinstance(found, bytes) else self._lost(key, found)
         if data is None:
             if count:
                 self._observer(LookedUp("miss"))
-            return None
+            return UNKNOWN if found is UNKNOWN else None
         record = self._seal.open(key, data)
         reading = None if record is None else offered(record, question.form)
         if record is None or reading is None:
