@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from judge_service.adapters.litellm_backend import LiteLLMBackend
+from judge_service.adapters.backend_router import BackendRouter
 from judge_service.adapters.local_model import LocalModel, start_local_model
 from judge_service.adapters.opening import open_store
 from judge_service.ask import Asker
@@ -95,8 +95,7 @@ async def open_service(
     keys = {}
     if bench is not None:
         keys = judge_keys({j.id: j.api_key_env for j in bench.values()}, environ)
-    backend = LiteLLMBackend(keys)
-    warming: asyncio.Future[None] | None = None
+    backend = BackendRouter(keys, environ)
     local: LocalModel | None = None
     source: VerdictSource | None = None
     gates: Gates | None = None
@@ -107,10 +106,7 @@ async def open_service(
             )
             backend.add_key(local.spec.id, local.key)
             bench = Bench((local.spec,), trial=frozenset({local.spec.id}))
-            # The seconds of LiteLLM's import are better spent while the user reads what to try.
-            warming = asyncio.ensure_future(backend.warm())
-        else:
-            await backend.check(bench.values())
+        await backend.check(bench.values())
         gates = Gates(
             store, max_queue=settings.max_queue, workers=settings.workers, observer=observer
         )
@@ -147,8 +143,6 @@ async def open_service(
     finally:
         if folder is not None:
             folder.close()
-        if warming is not None:
-            await asyncio.gather(warming, return_exceptions=True)
         if source is not None:
             await source.aclose()
         if gates is not None:

@@ -63,6 +63,7 @@ def test_core_imports_no_edge(file: Path) -> None:
     ("library", "importers"),
     [
         ("litellm", {"litellm_backend.py"}),
+        ("aiohttp", {"http_client.py"}),
         ("xllamacpp", {"local_model.py"}),
         ("prometheus_client", {"prometheus_metrics.py"}),
         ("opentelemetry", {"tracing.py"}),

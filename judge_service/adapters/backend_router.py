@@ -40,12 +40,6 @@ class BackendRouter:
         self._litellm: LiteLLMBackend | None = None
         self._known: dict[str, tuple[JudgeSpec, Backend]] = {}
 
-    async def warm(self, judges: Iterable[JudgeSpec] = ()) -> None:
-        """Get ready for ``judges``: import LiteLLM now if one of them needs it."""
-        for judge in judges:
-            if await self._of(judge) is self._litellm and self._litellm is not None:
-                await self._litellm.warm()
-
     def add_key(self, judge_id: str, key: str) -> None:
         """The API key of one more judge."""
         self._keys[judge_id] = key
@@ -54,7 +48,10 @@ class BackendRouter:
             self._litellm.add_key(judge_id, key)
 
     async def check(self, judges: Iterable[JudgeSpec]) -> None:
-        """Raise ConfigError for a model name that nobody knows how to reach."""
+        """Get ready for ``judges``; LiteLLM is loaded if one of them needs it.
+
+        Raises ConfigError for a model name that nobody knows how to reach.
+        """
         translated = [judge for judge in judges if await self._of(judge) is not self._openai]
         if translated:
             await self._through_litellm().check(translated)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import ipaddress
 import ssl
 import urllib.request
@@ -26,6 +27,8 @@ from judge_service.adapters.exchange import BoundedBody, Exchange
 IDLE_S = 4.0
 """An idle connection is kept for less than the five seconds after which many servers close it."""
 _MAX_HEADER_BYTES = 64 * 1024
+_AT_ONCE = 512 * 1024
+"""A longer body is written piece by piece, so that others have their turn meanwhile."""
 
 
 class NoConnection(Exception):
@@ -67,7 +70,7 @@ class HttpClient:
         try:
             response = await self._session().post(
                 url,
-                data=body,
+                data=body if len(body) <= _AT_ONCE else io.BytesIO(body),
                 headers={**headers, **way.headers},
                 allow_redirects=False,
                 **way.options,

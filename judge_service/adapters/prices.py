@@ -149,12 +149,16 @@ def _installed() -> Path | None:
 def _read(file: Path | None) -> dict[str, Row]:
     if file is None or not file.is_file():
         return {}
-    data = json.loads(file.read_bytes())
-    return {
-        name.lower(): _row(entry)
-        for name, entry in data.items()
-        if isinstance(entry, dict) and entry.get("litellm_provider") in LISTED
-    }
+    data = json.loads(file.read_bytes(), object_hook=_listed)
+    return {name.lower(): row for name, row in data.items() if isinstance(row, Row)}
+
+
+def _listed(entry: dict[str, Any]) -> object:
+    """A row as it is read, so that the thousands of others never stand in memory together."""
+    provider = entry.get("litellm_provider")
+    if provider is None:
+        return entry
+    return _row(entry) if provider in LISTED else None
 
 
 def _row(entry: Mapping[str, Any]) -> Row:

@@ -33,8 +33,8 @@ SAMPLING = frozenset(
 
 # OpenAI's own models: LiteLLM knows each, and for most rewrites or refuses parameters.
 _OPENAIS = re.compile(
-    r"gpt-(?!oss)|o\d|chatgpt|ft:|text-|davinci|babbage|ada|curie|computer-use|codex|chat-latest|"
-    r"daybreak|container|tts|whisper|omni-|sora|dall-e|responses"
+    r"gpt-(?!oss)|o\d|chatgpt|ft:|text-|omni-|computer-use|codex|chat-latest|daybreak|container|"
+    r"(?:davinci|babbage|ada|curie|tts|whisper|sora|dall-e)(?:-|$)"
 )
 _PLAIN_OPENAIS = re.compile(
     r"(?:gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-3\.5-turbo)(?:-mini|-nano)?(?:-\d{4}-\d{2}-\d{2}|-\d{4})?"
@@ -44,7 +44,9 @@ _OWN_VARIABLES = (
     "OPENAI_API_BASE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_ORG_ID",
     "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS",
 )  # fmt: skip
-_OWN_HOSTS = re.compile(r"(?:.*\.)?(?:openai\.com|azure\.com|aliyuncs\.com)")
+_OWN_HOSTS = re.compile(r"(?:.*\.)?(?:openai|azure)\.com")
+_DASHSCOPE_HOSTS = re.compile(r"(?:.*\.)?aliyuncs\.com")
+_DASHSCOPE_PATH = "/compatible-mode/v1"
 
 
 class Direct:
@@ -93,6 +95,8 @@ def _is_plain_address(judge: JudgeSpec, prefix: str, environ: Mapping[str, str])
     if odd or "?" in judge.api_base or "#" in judge.api_base:
         return False
     host = (url.hostname or "").lower()
+    if prefix == "dashscope" and _DASHSCOPE_HOSTS.fullmatch(host):
+        return url.path.removesuffix("/") == _DASHSCOPE_PATH
     return judge.api_base.removesuffix("/") == OPENAI_URL or not _OWN_HOSTS.fullmatch(host)
 
 

@@ -107,7 +107,8 @@ class Cohorts:
             try:
                 return await self._join(request, self._board(request, self._here))
             except BoardLost:
-                raise InternalError("the cohort's board is lost") from None
+                lost = InternalError("no place was found for the member")
+                return Joined(generation=1, posted=_without_group(lost, request.size))
 
     def _check(self, request: JoinRequest) -> None:
         """Find the caller's mistakes now, not when the group is complete."""

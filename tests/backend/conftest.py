@@ -54,7 +54,7 @@ def service(
         for variable in ("OPENAI_API_KEY", "AZURE_API_KEY", "LITELLM_API_KEY"):
             patch.setenv(variable, LEAK)
         router = functools.partial(BackendRouter, direct=lambda _: direct)
-        patch.setattr("judge_service.service.LiteLLMBackend", router)
+        patch.setattr("judge_service.service.BackendRouter", router)
         settings = Settings(
             judges=judges.write(folder), rubrics_dir=folder / "rubrics", anchors_dir=folder
         )

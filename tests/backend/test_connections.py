@@ -42,7 +42,7 @@ def test_a_cancelled_call_closes_its_connection(direct: bool, provider: FakeProv
 
     async def main() -> float:
         backend = BackendRouter(direct=lambda _: direct)
-        await backend.warm([_one(provider.base_url).judge])
+        await backend.check([_one(provider.base_url).judge])
         task = asyncio.create_task(backend.complete(_one(provider.base_url)))
         for _ in range(500):
             if provider.requests:
@@ -107,6 +107,17 @@ def test_a_connection_is_used_again(direct: bool) -> None:
 
     _served(handler, use)
     assert connections == 1
+
+
+def test_a_long_question_arrives_whole(direct: bool, plain: FakeProvider) -> None:
+    """Megabytes, as a judge with a large window may be asked."""
+    text = "A long story. \u00e9" * 100_000
+    judge = _one(plain.base_url).judge
+    plain.reset()
+    call = ChatCall(judge=judge, system="S", user=text, timeout_s=20.0)
+    assert ask(call, direct=direct).content == "plain"
+    (request,) = plain.requests
+    assert request.body["messages"][1]["content"] == text
 
 
 def test_a_connection_closed_while_idle_is_not_used_again(direct: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judge_service.adapters.routing import speaks_openai
+from judge_service.adapters.routing import SAMPLING, speaks_openai
 from judge_service.backend import ChatCall
 from judge_service.judge import JudgeSpec
 from tests.backend.support import ask
@@ -32,6 +32,10 @@ MODELS = (
     "custom_openai/judge-a", "lm_studio/judge-a", "llamafile/judge-a", "deepseek/deepseek-chat",
     "dashscope/qwen-max",
 )  # fmt: skip
+WORTH: dict[str, object] = {
+    "logprobs": True, "stop": ["x"], "chat_template_kwargs": {"a": [1, None]}, "ignore_eos": True,
+    "guided_json": SCHEMA, "guided_choice": ["a", "b"], "provider": {"order": ["one"]},
+}  # fmt: skip
 SPECS: dict[str, dict[str, Any]] = {
     "schema": {},
     "object": {"reply": "json_object"},
@@ -42,6 +46,7 @@ SPECS: dict[str, dict[str, Any]] = {
                         "logprobs": True, "top_logprobs": 5, "presence_penalty": 0.1,
                         "frequency_penalty": 0.2, "min_p": 0.1, "repetition_penalty": 1.1,
                         "chat_template_kwargs": {"enable_thinking": False}}},
+    "everything": {"extra": {name: WORTH.get(name, 1) for name in sorted(SAMPLING)}},
     "beside": {"extra": {"extra_body": {"top_k": 3, "guided_regex": "a|b"}}},
     "effort": {"reasoning_effort": "low"},
 }  # fmt: skip
