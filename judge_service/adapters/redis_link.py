@@ -138,8 +138,10 @@ class RedisLink:
             "max_connections": target.connections + 1,
             "username": target.username,
             "password": target.password,
-            "redis_connect_func": self._connect,
         }
+        if target.kind != "cluster":
+            # A cluster loses one node's part at a time, which is not noticed here.
+            common["redis_connect_func"] = self._connect
         self._redis: Any
         if target.kind == "unix":
             pool = ConnectionPool(
