@@ -215,15 +215,14 @@ class Asker:
 
     def _call(self, letter: _Letter, attempts: Attempts) -> ChatCall:
         judge = attempts.gate.judge
-        timeout_s = attempts.deadline.attempt_s(judge.attempt_timeout_s)
-        if timeout_s < CLOCK_S:
+        if attempts.deadline.left() < CLOCK_S:
             raise DeadlineExceeded("the request's time was up before the judge could be asked")
         return ChatCall(
             judge=judge,
             system=letter.question.system,
             user=letter.user,
             parameters=self._parameters(letter, attempts),
-            timeout_s=timeout_s,
+            timeout_s=attempts.deadline.patience_s(judge.attempt_timeout_s),
         )
 
     def _parameters(self, letter: _Letter, attempts: Attempts) -> dict[str, Any]:

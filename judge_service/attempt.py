@@ -50,7 +50,8 @@ async def send(
     task = asyncio.ensure_future(backend.complete(call))
     try:
         # An event loop's timer may go off early, by as much as its last round took.
-        while not task.done() and (left := started + call.timeout_s - time.monotonic()) > 0:
+        # The deadline may move meanwhile, to that of a request that waits for the same verdict.
+        while not task.done() and (left := _left(started, call, deadline)) > 0:
             await asyncio.wait({task}, timeout=left)
         # A busy loop may not have come to read a reply that is there.
         for _ in range(READ_ROUNDS):
@@ -72,6 +73,10 @@ async def send(
             f"the request's time was up while judge {call.judge.id!r} was answering"
         )
     raise JudgeTimeout(f"judge {call.judge.id!r} did not answer within {call.timeout_s:.3g} s")
+
+
+def _left(started: float, call: ChatCall, deadline: Deadline) -> float:
+    return min(started + call.timeout_s - time.monotonic(), deadline.left())
 
 
 def _received(

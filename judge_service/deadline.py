@@ -48,10 +48,12 @@ class Deadline:
         self.at = max(self.at, other.at)
 
     def attempt_s(self, configured: float | None) -> float:
-        """How long the next attempt may take, in seconds: never past the deadline."""
-        left = self.left()
-        wanted = configured if configured is not None else max(MIN_ATTEMPT_S, left / 2)
-        return min(wanted, left)
+        """How long the next attempt may take as things are, in seconds: never past the deadline."""
+        return min(self.patience_s(configured), self.left())
+
+    def patience_s(self, configured: float | None) -> float:
+        """How long the next attempt would be waited for if the deadline were far."""
+        return configured if configured is not None else max(MIN_ATTEMPT_S, self.left() / 2)
 
     async def in_thread(self, work: Callable[[], T], what: str) -> T:
         """Run ``work`` on a long text in a thread, so that it does not hold up other requests.

@@ -42,6 +42,7 @@ class RubricFolder:
         self._look_s = look_s
         self._lock = threading.Lock()
         self._lost = False
+        self._faults: dict[str, str] = {}
         try:
             # Before it is read, so that a change in between is noticed.
             self._loaded = self._seen = self._stamps()
@@ -120,9 +121,15 @@ class RubricFolder:
                 stamps[file.stem] = stamp + _stamp(self._anchors_dir / f"{file.stem}.jsonl")
         return stamps
 
+    def troubles(self) -> list[str]:
+        """What of the folder cannot be used just now; what was loaded before still is."""
+        lost = [f"{self._rubrics_dir} cannot be read"] if self._lost else []
+        return lost + [f"rubric {name!r} was changed and cannot be used" for name in self._faults]
+
     def _take(self, changed: Mapping[str, Stamp], gone: Collection[str] = ()) -> None:
         rubrics = dict(self.library.items())
         for rubric_id in gone:
+            self._faults.pop(rubric_id, None)
             self._loaded.pop(rubric_id, None)
             if rubrics.pop(rubric_id, None) is not None:
                 log.info("rubric %r is gone", rubric_id)
@@ -132,12 +139,14 @@ class RubricFolder:
                 rubric = self._load(rubric_id)
             except ConfigError as error:
                 first, *more = str(error).splitlines()
+                self._faults[rubric_id] = first
                 log.error(
                     "a rubric was changed and cannot be used, what was loaded stays: %s%s",
                     first,
                     f" (and {len(more)} more)" if more else "",
                 )
                 continue
+            self._faults.pop(rubric_id, None)
             before = rubrics.get(rubric_id)
             rubrics[rubric_id] = rubric
             if before is None or before.rubric_hash != rubric.rubric_hash:

@@ -21,7 +21,7 @@ from judge_service.gates.gates import Gates
 from judge_service.judge import Bench, load_bench
 from judge_service.library import Library, load_library
 from judge_service.rubric_folder import RubricFolder
-from judge_service.settings import Settings, judge_keys
+from judge_service.settings import MIN_SECRET_CHARS, Settings, judge_keys
 from judge_service.storage.secret import ServiceSecret, load_secret
 from judge_service.storage.store import Store
 from judge_service.verdicts.record import Seal
@@ -49,6 +49,12 @@ class Service:
         found = list(self.engine.bench.warnings())
         for rubric in self.engine.library.values():
             found += [f"rubric {rubric.id!r}: {warning}" for warning in rubric.warnings()]
+        secret = self.settings.secret
+        if secret is not None and len(secret) < MIN_SECRET_CHARS:
+            found.append(
+                f"the secret has fewer than {MIN_SECRET_CHARS} characters; it signs kept verdicts "
+                "and peppers key hashes, so whoever guesses it can forge both"
+            )
         if self.local_model is not None:
             found.append(
                 f"no judges are configured, so the embedded {self.local_model.model_file.stem} "

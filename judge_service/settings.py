@@ -21,6 +21,7 @@ LogFormat = Literal["auto", "json", "text"]
 LOG_FORMATS: tuple[LogFormat, ...] = ("auto", "json", "text")
 DEFAULT_CACHE_TTL_S = 30 * 86400
 DEFAULT_MAX_QUEUE = 256
+MIN_SECRET_CHARS = 16
 STORE_NAME = Path("judge-service") / "store.sqlite3"
 W = TypeVar("W", bound=str)
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
@@ -68,6 +69,8 @@ class Settings:
             raise ConfigError(f"{PREFIX}PORT: {self.port} is not a port")
         if self.workers < 1:
             raise ConfigError(f"{PREFIX}WORKERS: {self.workers} is less than 1")
+        if self.store is not None and (not self.store.name or self.store.is_dir()):
+            raise ConfigError(f"{PREFIX}STORE: {self.store} is a folder, not a file")
         if self.cache_ttl_s < 1:
             raise ConfigError(f"{PREFIX}CACHE_TTL_S: {self.cache_ttl_s} is less than a second")
         if self.max_queue < 0:

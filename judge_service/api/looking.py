@@ -78,6 +78,8 @@ async def readyz(request: Request, service: ServiceDep, telemetry: TelemetryDep)
     if await _is_stranger(request):
         return FiniteJSONResponse({"status": "ready"})
     found = [{"part": "judges", "why": why} for why in _judge_troubles(service, telemetry.live)]
+    if service.rubric_folder is not None:
+        found += [{"part": "rubrics", "why": why} for why in service.rubric_folder.troubles()]
     trouble = await service.store.trouble()
     if trouble is not None:
         found.append({"part": "store", "why": trouble})

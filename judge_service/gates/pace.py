@@ -11,6 +11,8 @@ COMPLETION_TOKENS = 256
 """Expected of a judge that has not answered yet."""
 CHARS_PER_TOKEN = 4
 LONG_AT_LEAST_S = 1.0
+LONG_UNKNOWN_S = 5.0
+"""The same for a judge that has not answered yet: nobody knows how long it usually takes."""
 LONG_FACTOR = 2.0
 SHORTEST_S, LONGEST_S = 0.1, 60.0
 
@@ -42,7 +44,9 @@ class Pace:
 
     def is_long(self, seconds: float) -> bool:
         """Whether an answer that is not there after so long tells of trouble."""
-        return seconds >= max(LONG_AT_LEAST_S, LONG_FACTOR * (self._seconds or 0.0))
+        if self._seconds is None:
+            return seconds >= LONG_UNKNOWN_S
+        return seconds >= max(LONG_AT_LEAST_S, LONG_FACTOR * self._seconds)
 
     def queue_s(self, waiting: int, now: float) -> float:
         """Seconds until so many calls will have gone, by the recent throughput."""

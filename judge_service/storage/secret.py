@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge_service.errors import ConfigError
-from judge_service.settings import PREFIX, Settings
+from judge_service.settings import MIN_SECRET_CHARS, PREFIX, Settings
 
 FILE_NAME = "secret"
-MIN_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -88,9 +87,9 @@ def _kept(file: Path) -> str:
 
 def _read(file: Path) -> str:
     text = file.read_text(encoding="utf-8", errors="replace").strip()
-    if len(text) < MIN_CHARS:
+    if len(text) < MIN_SECRET_CHARS:
         raise ConfigError(
-            f"{file}: holds no secret of at least {MIN_CHARS} characters; remove it to have a new "
-            "one made (stored verdicts and key hashes then no longer count)"
+            f"{file}: holds no secret of at least {MIN_SECRET_CHARS} characters; remove it to have "
+            "a new one made (stored verdicts and key hashes then no longer count)"
         )
     return text

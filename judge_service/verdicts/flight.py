@@ -28,12 +28,17 @@ class _Waiter:
 class Flight:
     """One verdict in the making.
 
-    ``deadline`` is the latest of those who wait, ``ledger`` what is spent. ``landed`` is called
-    when no more requests may join.
+    ``deadline`` is the latest of those who wait, ``ledger`` what is spent, ``tries`` how many
+    upstream requests it may take; ``elsewhere`` says that another process asks, too. ``landed`` is
+    called when no more requests may join.
     """
 
-    def __init__(self, key: str, deadline: Deadline, landed: Callable[[Flight], None]) -> None:
+    def __init__(
+        self, key: str, deadline: Deadline, landed: Callable[[Flight], None], *, tries: int
+    ) -> None:
         self.key = key
+        self.tries = tries
+        self.elsewhere = False
         self.deadline = deadline.copy()
         self.ledger = Ledger()
         self._landed = landed

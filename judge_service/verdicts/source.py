@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Literal
 
 from judge_service.ask import Answer, Asker, Budget
 from judge_service.case import Case
 from judge_service.envelope import Question
+from judge_service.errors import JudgingError
 from judge_service.events import Joined, LookedUp, Observer, nobody
 from judge_service.judge import JudgeSpec
 from judge_service.served_model import Served, check_served
@@ -88,16 +89,25 @@ class VerdictSource:
             tenant=None if self._shared else case.request.tenant,
             embedded=judge.id in case.bench.trial,
         )
-        flight = self._flights.get(key)
-        if flight is None:
-            flight = self._flights[key] = Flight(key, case.deadline, self._land)
-            work = self._fly(flight, case, judge, question, budget, keep=keep, single=single)
-            task = flight.start(work)
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        else:
-            self._observer(Joined(judge.id))
-        return await flight.wait(case.deadline, case.ledger)
+        tries = 1 if single else (budget or Budget()).left - keep
+        while True:
+            flight = self._flights.get(key)
+            joined = flight is not None
+            if flight is None:
+                flight = self._flights[key] = Flight(key, case.deadline, self._land, tries=tries)
+                work = self._fly(flight, case, judge, question, budget, keep=keep, single=single)
+                task = flight.start(work)
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            else:
+                self._observer(Joined(judge.id))
+            try:
+                return await flight.wait(case.deadline, case.ledger)
+            except JudgingError as error:
+                # Whoever began it may have had fewer tries than this request has.
+                short = joined and flight.tries < tries and error.retryable
+                if not short or case.deadline.left() <= 0:
+                    raise
 
     async def aclose(self) -> None:
         """Wait for what is still being stored."""
@@ -133,11 +143,16 @@ class VerdictSource:
                 # Turned away before the request has cost anything, or not at all.
                 self.asker.gates.of(judge).look(flight.deadline, spare=keep > 0)
                 case.admitted = True
-            answer = await self.asker.ask(
-                judge, question, flight.deadline, flight.ledger, budget,
-                keep=keep, single=single, admitted=True,
+            answer = await self._asked_or_found(
+                self.asker.ask(
+                    judge, question, flight.deadline, flight.ledger, budget,
+                    keep=keep, single=single, admitted=True,
+                ),
+                flight, judge, question,
             )  # fmt: skip
             flight.settle(answer)
+            if answer.cached:
+                return
             record = VerdictRecord(
                 value=answer.reading.value, reason=answer.reason, model_served=answer.model_served
             )
@@ -169,6 +184,7 @@ class VerdictSource:
                 yield found
                 return
         if mine is False:
+            flight.elsewhere = True
             yield None
             return
         renewing = asyncio.create_task(self._renew(lease, owner))
@@ -182,6 +198,35 @@ class VerdictSource:
                 await renewing
             # A lease that was not confirmed may have been taken all the same.
             await self._store.drop(lease, owner)
+
+    async def _asked_or_found(
+        self,
+        asking: Coroutine[None, None, Answer],
+        flight: Flight,
+        judge: JudgeSpec,
+        question: Question,
+    ) -> Answer:
+        """The judge's answer; or another process's, where one has been asking for long and is done
+        first.
+        """
+        if not flight.elsewhere:
+            return await asking
+        own = asyncio.create_task(asking)
+        look = asyncio.create_task(self._appears(flight.key, judge, question))
+        try:
+            await asyncio.wait({own, look}, return_when=asyncio.FIRST_COMPLETED)
+            return look.result() if look.done() and not own.done() else await own
+        finally:
+            for task in (own, look):
+                task.cancel()
+            await asyncio.gather(own, look, return_exceptions=True)
+
+    async def _appears(self, key: str, judge: JudgeSpec, question: Question) -> Answer:
+        while True:
+            await asyncio.sleep(LAST_LOOK_S)
+            found = await self._kept(key, judge, question)
+            if isinstance(found, Answer):
+                return found
 
     async def _renew(self, lease: str, owner: str) -> None:
         while True:

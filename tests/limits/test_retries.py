@@ -15,6 +15,7 @@ from judge_service.deadline import Deadline
 from judge_service.envelope import Question
 from judge_service.errors import (
     BreakerOpen,
+    DeadlineExceeded,
     JudgeServiceError,
     ParameterRefused,
     RateLimited,
@@ -244,8 +245,14 @@ def test_a_deadline_that_cuts_calls_short_at_once_says_nothing_of_the_judge() ->
     asyncio.run(main())
 
 
-def test_judges_that_hang_until_the_deadline_are_left_alone() -> None:
-    """A second without a word is trouble where nothing better is known."""
+@pytest.mark.parametrize("long_s", [1.0, 60.0], ids=["long enough", "in a hurry"])
+def test_judges_that_hang_until_the_deadline_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch, long_s: float
+) -> None:
+    """Where nothing better is known, some seconds without a word are trouble; less says nothing:
+    callers in a hurry do not close a judge to everybody.
+    """
+    monkeypatch.setattr("judge_service.gates.pace.LONG_UNKNOWN_S", long_s)
 
     async def main() -> None:
         class Hanging(ScriptedBackend):
@@ -259,8 +266,9 @@ def test_judges_that_hang_until_the_deadline_are_left_alone() -> None:
         asks = [asker.ask(judge, QUESTION, Deadline.after(1.1), Ledger()) for _ in range(20)]
         ends = await asyncio.gather(*asks, return_exceptions=True)
         assert {getattr(e, "code", None) for e in ends} == {"deadline_exceeded"}
-        with pytest.raises(BreakerOpen):
+        expected = BreakerOpen if long_s < 1.1 else DeadlineExceeded
+        with pytest.raises(expected):
             await asker.ask(judge, QUESTION, Deadline.after(1.1), Ledger())
-        assert backend.calls == 20
+        assert backend.calls == (20 if expected is BreakerOpen else 21)
 
     asyncio.run(main())
