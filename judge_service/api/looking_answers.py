@@ -74,7 +74,7 @@ class HealthAnswer(Answer):
 class DegradedAnswer(Answer):
     """A part that is not as it should be, and why."""
 
-    part: Literal["judges", "store"]
+    part: Literal["judges", "rubrics", "store"]
     why: str
 
 

@@ -230,3 +230,23 @@ def test_what_was_removed_is_judged_again(
 
     assert two[0].post("/v1/assess", body)["verdicts"][0]["cached"] is False
     assert len(provider.requests) == 2
+
+
+def test_who_waits_long_for_another_replica_has_its_verdict_too(
+    two: list[RunningService], provider: FakeProvider
+) -> None:
+    """A judge slower than half of the follower's time: the verdict that comes is not missed."""
+    provider.behave("main", [behaviours.slow(behaviours.honest(), 2.0), faults.hang()])
+    prompt = new_prompt()
+
+    async def run() -> list[dict[str, Any]]:
+        async with client(two[0]) as one, client(two[1]) as other:
+            first = asyncio.create_task(assess(one, prompt=prompt, timeout_s=10.0))
+            await arrived(provider)
+            return list(await asyncio.gather(first, assess(other, prompt=prompt, timeout_s=3.0)))
+
+    first, second = asyncio.run(run())
+
+    assert (first["status"], first["reward"]) == ("success", 0.75)
+    assert (second["status"], second["reward"]) == ("success", 0.75)
+    assert second["verdicts"][0]["cached"] is True

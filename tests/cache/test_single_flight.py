@@ -11,7 +11,7 @@ import pytest
 
 from judge_service.api.auth import key_hash, pepper_of
 from tests.cache.conftest import Open
-from tests.harness import RunningService
+from tests.harness import RunningService, write_rubric
 from tests.provider import FakeProvider, behaviours, faults
 
 BODY: dict[str, Any] = {
@@ -213,3 +213,46 @@ def test_tenants_share_only_what_they_are_allowed_to(
             assert answer.json()["status"] == "success"
 
     assert len(provider.requests) == calls
+
+
+def test_the_call_lasts_as_long_as_the_most_patient_one_waits(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """A call that a hurried caller began is not cut at that caller's deadline and sent again."""
+    provider.behave("main", behaviours.slow(behaviours.honest(), 1.0))
+
+    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
+        async with client(service) as http:
+            first = asyncio.create_task(assess(http, timeout_s=0.4))
+            await arrived(provider)
+            return await asyncio.gather(first, assess(http, timeout_s=20.0))
+
+    first, second = asyncio.run(run())
+
+    assert first["error"]["code"] == "deadline_exceeded"
+    assert (second["status"], second["verdicts"][0]["attempts"]) == ("success", 1)
+    assert len(provider.requests) == 1
+
+
+def test_who_joins_keeps_its_own_tries(
+    opened: Open, provider: FakeProvider, tmp_path: Path
+) -> None:
+    """A call that was somebody's only try failed; who may try three times goes on."""
+    write_rubric(tmp_path, "moving", fallback="family")
+    provider.behave("main", faults.status_error(401))
+    provider.behave(
+        "other", [behaviours.slow(faults.status_error(500), SLOW_S), behaviours.honest()]
+    )
+    with opened() as service:
+
+        async def run() -> tuple[dict[str, Any], dict[str, Any]]:
+            async with client(service) as http:
+                pair = {**BODY, "rubric": "moving", "prompt": "Another question?"}
+                spare = asyncio.create_task(assess(http, **{**pair, "judges": ["main", "other"]}))
+                await arrived(provider, 2)
+                return await asyncio.gather(spare, assess(http, **{**pair, "judges": ["other"]}))
+
+        spare, own = asyncio.run(run())
+
+    assert (spare["status"], spare["reward"]) == ("failed", None)
+    assert (own["status"], own["reward"]) == ("success", 0.75)
