@@ -34,11 +34,16 @@ many seconds, or this share of it if that is less.
 """
 
 
-async def held(deadline: Deadline, judge: Callable[[float], Awaitable[Scored]]) -> Scored:
+async def held(
+    deadline: Deadline,
+    judge: Callable[[float], Awaitable[Scored]],
+    *,
+    max_unusable: int | None = None,
+) -> Scored:
     """What ``judge`` comes to within the deadline; it is given the seconds that are left.
 
     A failure that may pass is tried again, after a pause that grows; any other one ends it, and so
-    do many replies without a verdict, which cost as much as good ones.
+    do ``max_unusable`` replies without a verdict, which cost as much as good ones.
     """
     pause = FIRST_PAUSE_S
     unusable = 0
@@ -47,7 +52,7 @@ async def held(deadline: Deadline, judge: Callable[[float], Awaitable[Scored]]) 
         if found.failure is None or not found.failure.retryable:
             return found
         unusable += found.failure.code in UNUSABLE
-        if unusable >= MAX_UNUSABLE:
+        if max_unusable is not None and unusable >= max_unusable:
             return found
         wait = _wait_s(found.failure, pause, deadline.left())
         if deadline.left() - wait < MIN_TRY_S:

@@ -19,7 +19,7 @@ from judge_service.api.body import LONG_BODY_BYTES, decode_json, read_bytes
 from judge_service.api.disconnect import while_connected
 from judge_service.api.judging import timeout_of
 from judge_service.api.problems import Problem
-from judge_service.api.trainers.hold import admitted_within, held
+from judge_service.api.trainers.hold import MAX_UNUSABLE, admitted_within, held
 from judge_service.api.trainers.query import Options, Trainer, options_of
 from judge_service.api.trainers.scored import (
     Failure,
@@ -182,7 +182,7 @@ async def _alone(call: Call, item: Item, admission: Admission) -> Scored:
         admission.spent(outcome)
         return of_assessment(outcome, call.rubric)
 
-    return await held(call.deadline, judge)
+    return await held(call.deadline, judge, max_unusable=MAX_UNUSABLE)
 
 
 async def _in_group(call: Call, item: Item, admission: Admission) -> Scored:
