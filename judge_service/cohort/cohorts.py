@@ -46,7 +46,8 @@ STRAGGLER_S = 60.0
 LEAD_S = 3.0
 RENEW_S = 1.0
 FIRST_LOOK_S, LAST_LOOK_S = 0.01, 0.1
-GRACE_S = 1.0
+GRACE_S = 0.2
+MAX_ALONE = 1_000
 TRIES = 3 * REMEMBERED
 
 
@@ -90,6 +91,7 @@ class Cohorts:
         self._signer = Signer(secret, "cohort")
         self._wall = wall
         self._watches: dict[tuple[str, int], _Watch] = {}
+        self._alone_until: dict[str, float] = {}
 
     async def join(self, request: JoinRequest) -> Joined | AssessOutcome:
         """Wait until the group is judged. A group of one is assessed.
@@ -100,15 +102,25 @@ class Cohorts:
         if request.size == 1:
             return await self._engine.assess(request.alone())
         self._check(request)
-        try:
-            return await self._join(request, self._board(request, self._store))
-        except BoardLost:
-            # Without the store only members of this process can find each other.
+        board = self._board(request, self._store)
+        if self._wall() >= self._alone_until.get(board.name, 0.0):
             try:
-                return await self._join(request, self._board(request, self._here))
+                return await self._join(request, board)
             except BoardLost:
-                lost = InternalError("no place was found for the member")
-                return Joined(generation=1, posted=_without_group(lost, request.size))
+                self._stay_here(board.name, request.deadline_s)
+        # Without the store only members of this process can find each other: those who wait here
+        # already, and those who come until the group's time is over.
+        try:
+            return await self._join(request, self._board(request, self._here))
+        except BoardLost:
+            lost = InternalError("no place was found for the member")
+            return Joined(generation=1, posted=_without_group(lost, request.size))
+
+    def _stay_here(self, name: str, seconds: float) -> None:
+        now = self._wall()
+        if len(self._alone_until) >= MAX_ALONE:
+            self._alone_until = {k: until for k, until in self._alone_until.items() if until > now}
+        self._alone_until[name] = now + seconds
 
     def _check(self, request: JoinRequest) -> None:
         """Find the caller's mistakes now, not when the group is complete."""
@@ -138,9 +150,10 @@ class Cohorts:
             place = self._place(request, known, same)
             if isinstance(place, Joined):
                 return place
-            closes_at = self._wall() + request.deadline_s
-            await board.begin(place, common, closes_at)
-            began = await board.look(place, request.member)
+            began = next((one for one in same if one.number == place), None)
+            if began is None:
+                await board.begin(place, common, self._wall() + request.deadline_s)
+                began = await board.look(place, request.member)
             if began.common != common:
                 continue
             data = candidate_json(request.candidate)
@@ -158,14 +171,13 @@ class Cohorts:
             still_open = one.posted is None and now < one.closes_at
             if still_open and one.mine is None and one.arrived < request.size:
                 return one.number
+        for one in same:
+            missed = one.mine is None and one.arrived < request.size
+            if missed and one.closes_at <= now < one.closes_at + STRAGGLER_S:
+                # It came too late for a group that did not wait for it.
+                return Joined(generation=one.number, posted=_incomplete(one.arrived, request.size))
         last = known[-1]
-        if last.common is None:
-            return last.number
-        missed = last in same and last.mine is None and last.arrived < request.size
-        if missed and now < last.closes_at + STRAGGLER_S:
-            # It came too late for a group that did not wait for it.
-            return Joined(generation=last.number, posted=_incomplete(last.arrived, request.size))
-        return last.number + 1
+        return last.number if last.common is None else last.number + 1
 
     def _over(self, one: Generation) -> bool:
         """Whether a generation has failed for good, or was judged long ago: who comes again begins
@@ -221,8 +233,12 @@ class Cohorts:
                     return Joined(generation=found.number, posted=posted)
                 complete = await board.arrived(found.number) >= request.size
             except BoardLost:
-                # It may come back; the deadline bounds the wait.
-                continue
+                if self._wall() < found.closes_at:
+                    raise
+                lost = _without_group(
+                    CohortIncomplete("who arrived is not known: the store is lost"), request.size
+                )
+                return Joined(generation=found.number, posted=lost)
             if (complete or self._wall() >= found.closes_at) and await board.lead(
                 found.number, owner, LEAD_S
             ):

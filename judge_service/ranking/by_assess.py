@@ -32,6 +32,17 @@ class Scored:
     unjudgeable: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessed:
+    """``scored`` in the order of the answers, the ``panel`` that the group ended with, and how many
+    verdicts were ``asked`` for in all, those of a panel before and of controls included.
+    """
+
+    scored: list[Scored]
+    panel: tuple[JudgeSpec, ...]
+    asked: int
+
+
 @dataclass(slots=True)
 class _Round:
     """The same questions of all answers with one panel; replies by (answer, question, judge)."""
@@ -42,6 +53,21 @@ class _Round:
     keep: int
     replies: dict[tuple[int, int, str], Answer | JudgingError] = field(default_factory=dict)
     budgets: dict[tuple[int, int], list[Budget]] = field(default_factory=dict)
+    controls: int = 0
+
+    @property
+    def spent(self) -> int:
+        """The verdicts asked for so far, at most."""
+        return len(self.replies) + self.controls
+
+    def with_second(
+        self, panel: Sequence[JudgeSpec], second: Sequence[JudgeSpec], lost: Sequence[int]
+    ) -> int:
+        """The verdicts asked for when another panel has judged everything, at most."""
+        new = len({judge.id for judge in second} - {judge.id for judge in panel})
+        zero = self.case.rubric.judging.on_unjudgeable == "zero"
+        controls = len(lost) * len(panel) if zero else 0
+        return self.spent + new * sum(map(len, self.questions)) + controls
 
     async def ask(self, panel: Sequence[JudgeSpec], answers: Sequence[int], keep: int) -> None:
         """Ask about the numbered answers what was not asked of these judges before."""
@@ -88,44 +114,67 @@ class _Round:
 
 
 async def score_all(
-    case: Case, source: VerdictSource, selection: Selection, answers: Sequence[Distinct]
-) -> list[Scored]:
-    """The points of every answer, in order, all from one panel.
+    case: Case,
+    source: VerdictSource,
+    selection: Selection,
+    answers: Sequence[Distinct],
+    calls: int | None = None,
+) -> Assessed:
+    """The points of every answer, in order, all from one panel, for at most ``calls`` verdicts.
 
     A judge that failed some answer is replaced for the whole group where the rubric allows a second
-    family, the answers in question first, so that a group that is lost costs no more.
+    family and ``calls`` the whole of its work. The answers in question come first, so that a group
+    that is lost costs no more.
     """
     judging = case.rubric.judging
-    panel = list(selection.panel)
+    panel = selection.panel
     second = judging.fallback == "family" or judging.on_unjudgeable == "zero"
-    spares = list(selection.spares()) if second else []
-    keep = 1 if spares else 0
     questions = [questions_of(case, answer.shown) for answer in answers]
+    # Where not even one other judge is within the calls, no request is kept back for one.
+    least = (len(panel) + 1) * sum(map(len, questions))
+    within = calls is None or calls >= least
+    spares = list(selection.spares()) if second and within else []
+    keep = 1 if spares else 0
     asked = _Round(case, source, questions, keep)
     everybody = range(len(answers))
     await asked.ask(panel, everybody, keep)
     scored = [_scored(case, asked.polls(number, panel), len(panel)) for number in everybody]
     lost = [number for number in everybody if scored[number].error is not None]
     replaced = _replaced(panel, [scored[number] for number in lost], spares, case)
-    if not lost or replaced is None:
-        return scored
+    if replaced is None or (calls is not None and asked.with_second(panel, replaced, lost) > calls):
+        return Assessed(scored=scored, panel=panel, asked=asked.spent)
+    return await _move(asked, scored, lost, panel, replaced)
+
+
+async def _move(
+    asked: _Round,
+    scored: list[Scored],
+    lost: Sequence[int],
+    panel: tuple[JudgeSpec, ...],
+    replaced: tuple[JudgeSpec, ...],
+) -> Assessed:
+    """Try the second panel on the ``lost`` answers, and if it can judge them on all."""
+    case = asked.case
     await asked.ask(replaced, lost, 0)
     again = {n: _scored(case, asked.polls(n, replaced), len(panel)) for n in lost}
     for number, one in again.items():
         if one.error is not None:
-            if not await _unjudgeable(case, source, [*scored[number].polls, *one.polls]):
-                return [*scored[:number], one, *scored[number + 1 :]]
+            if not await _unjudgeable(asked, [*scored[number].polls, *one.polls]):
+                tried = [*scored[:number], one, *scored[number + 1 :]]
+                return Assessed(scored=tried, panel=panel, asked=asked.spent)
             one.unjudgeable, one.error = True, None
     if all(one.unjudgeable for one in again.values()):
-        return [again.get(number, scored[number]) for number in everybody]
+        merged = [again.get(number, one) for number, one in enumerate(scored)]
+        return Assessed(scored=merged, panel=panel, asked=asked.spent)
     case.flag(_moved(panel, replaced))
-    await asked.ask(replaced, everybody, 0)
-    return [
+    await asked.ask(replaced, range(len(scored)), 0)
+    moved = [
         again[number]
         if number in again
         else _scored(case, asked.polls(number, replaced), len(panel))
-        for number in everybody
+        for number in range(len(scored))
     ]
+    return Assessed(scored=moved, panel=replaced, asked=asked.spent)
 
 
 def _scored(case: Case, polls: tuple[Poll, ...], asked: int) -> Scored:
@@ -140,7 +189,7 @@ def _scored(case: Case, polls: tuple[Poll, ...], asked: int) -> Scored:
 
 def _replaced(
     panel: Sequence[JudgeSpec], lost: Sequence[Scored], spares: Sequence[JudgeSpec], case: Case
-) -> list[JudgeSpec] | None:
+) -> tuple[JudgeSpec, ...] | None:
     """The panel with every judge that failed one of the lost answers replaced, or None."""
     misses = [miss for one in lost for poll in one.polls for miss in poll.misses]
     if case.rubric.judging.fallback != "family" and not all(miss.unusable for miss in misses):
@@ -149,11 +198,12 @@ def _replaced(
     if not lost or len(spares) < len(culprits) or case.deadline.left() <= 0:
         return None
     new = iter(spares)
-    return [next(new) if judge.id in culprits else judge for judge in panel]
+    return tuple(next(new) if judge.id in culprits else judge for judge in panel)
 
 
-async def _unjudgeable(case: Case, source: VerdictSource, polls: Sequence[Poll]) -> bool:
+async def _unjudgeable(asked: _Round, polls: Sequence[Poll]) -> bool:
     """Whether what two families were asked of one answer shows that no judge can judge it."""
+    case = asked.case
     if case.rubric.judging.on_unjudgeable != "zero":
         return False
     failed = [poll for poll in polls if poll.misses]
@@ -161,7 +211,8 @@ async def _unjudgeable(case: Case, source: VerdictSource, polls: Sequence[Poll])
     families = {miss.judge.family_label for miss in misses}
     if len(families) < 2 or not all(miss.unusable for miss in misses):
         return False
-    return await control_is_judged(case, source, case.rubric.criteria[0], failed[0])
+    asked.controls += len({miss.judge.id for miss in failed[0].misses})
+    return await control_is_judged(case, asked.source, case.rubric.criteria[0], failed[0])
 
 
 def _moved(before: Sequence[JudgeSpec], after: Sequence[JudgeSpec]) -> Flag:

@@ -12,17 +12,20 @@ from judge_service.envelope import Question, list_question
 from judge_service.errors import JudgingError
 from judge_service.judge import JudgeSpec
 from judge_service.outcome import CriterionResult
-from judge_service.ranking.asking import Ask, ask_all
+from judge_service.panel import Miss, Poll
+from judge_service.ranking.asking import Ask, Reply, ask_all
 from judge_service.ranking.members import Distinct
 from judge_service.rubric import Criterion
 from judge_service.verdicts.source import VerdictSource
 
 DEFAULT_ORDERS = 2
+Lists = tuple[JudgeSpec, list[Reply]]
+"""A judge and its replies, by order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """``results`` by answer and criterion, or the ``error`` of the first list without verdict."""
+    """``results`` by answer and criterion, or the ``error`` when too few judges gave verdicts."""
 
     answers: tuple[Answer, ...]
     results: tuple[dict[str, CriterionResult], ...] = ()
@@ -51,28 +54,59 @@ async def score_lists(
     """Ask every judge each criterion with all answers in ``number`` orders.
 
     The normalised value of a criterion is the mean over orders and judges; its ``point`` is their
-    lower median. A list without a verdict fails the group.
+    lower median. A judge counts for a criterion with all its orders, for places even out only
+    then; fewer such judges than the quorum fail the group.
     """
     rubric = case.rubric
     arranged = orders(len(answers), number)
-    places = [(j, c, order) for j in judges for c in rubric.criteria for order in arranged]
-    asks = [Ask(judge=j, question=_question(case, c, answers, order)) for j, c, order in places]
+    places = [(c, j, n) for c in rubric.criteria for j in judges for n in range(len(arranged))]
+    questions = {
+        (c.name, n): _question(case, c, answers, order)
+        for c in rubric.criteria
+        for n, order in enumerate(arranged)
+    }
+    asks = [Ask(judge=j, question=questions[c.name, n]) for c, j, n in places]
     replies = await ask_all(case, source, asks)
     given = tuple(reply for reply in replies if isinstance(reply, Answer))
-    points: list[dict[str, list[int]]] = [{} for _ in answers]
-    for (_, criterion, order), reply in zip(places, replies, strict=True):
-        if isinstance(reply, JudgingError):
-            return Listed(answers=given, error=reply)
-        scores = reply.reading.scores
-        for number_shown, member in enumerate(order, start=1):
-            read = scores[f"candidate_{number_shown}"]
-            points[member].setdefault(criterion.name, []).append(read)
-    return Listed(
-        answers=given,
-        results=tuple(
-            {c.name: _result(c, read[c.name]) for c in rubric.criteria} for read in points
-        ),
-    )
+    table = {(c.name, j.id, n): r for (c, j, n), r in zip(places, replies, strict=True)}
+    results: list[dict[str, CriterionResult]] = [{} for _ in answers]
+    for criterion in rubric.criteria:
+        lists = [
+            (judge, [table[criterion.name, judge.id, n] for n in range(len(arranged))])
+            for judge in judges
+        ]
+        error = _failure(questions[criterion.name, 0], lists, rubric.judging.quorum)
+        if error is not None:
+            return Listed(answers=given, error=error)
+        for member, points in enumerate(_points(lists, arranged)):
+            results[member][criterion.name] = _result(criterion, points)
+    return Listed(answers=given, results=tuple(results))
+
+
+def _failure(question: Question, lists: Sequence[Lists], quorum: int) -> JudgingError | None:
+    """The error when too few judges gave a verdict on every list."""
+    answers, misses = [], []
+    for judge, replies in lists:
+        failed = [reply for reply in replies if isinstance(reply, JudgingError)]
+        if failed:
+            misses.append(Miss(judge=judge, error=failed[0]))
+        else:
+            answers += [reply for reply in replies[:1] if isinstance(reply, Answer)]
+    poll = Poll(question=question, answers=tuple(answers), misses=tuple(misses))
+    return poll.failure(quorum, len(lists))
+
+
+def _points(lists: Sequence[Lists], arranged: Sequence[Sequence[int]]) -> list[list[int]]:
+    """For each member, what the judges that gave a verdict on every list gave it."""
+    points: list[list[int]] = [[] for _ in arranged[0]]
+    for _, replies in lists:
+        verdicts = [reply for reply in replies if isinstance(reply, Answer)]
+        if len(verdicts) < len(replies):
+            continue
+        for order, verdict in zip(arranged, verdicts, strict=True):
+            for slot, member in enumerate(order, start=1):
+                points[member].append(verdict.reading.scores[f"candidate_{slot}"])
+    return points
 
 
 def _question(

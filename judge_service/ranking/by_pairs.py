@@ -75,17 +75,13 @@ def _verdictless(table: Table) -> tuple[JudgingError | None, frozenset[int]]:
     met = {member for pair in table.decided for member in pair}
     undecided = frozenset(range(table.members)) - met
     everybody = frozenset(range(table.members))
-    few = 2 * len(table.decided) < counts.asked
-    if (undecided or few) and counts.failed:
-        return table.failures[0], undecided or everybody
-    if undecided or few:
-        return (
-            Inconclusive(
-                f"{len(table.decided)} of {counts.asked} pairs are decided, "
-                f"{counts.inconsistent} flip with the order"
-            ),
-            undecided or everybody,
+    if undecided or 2 * len(table.decided) < counts.asked:
+        blamed = undecided or everybody
+        inconclusive = Inconclusive(
+            f"{len(table.decided)} of {counts.asked} pairs are decided, "
+            f"{counts.inconsistent} flip with the order"
         )
+        return table.failure(blamed) or inconclusive, blamed
     if table.by_position:
         share = table.first_share or 0.0
         return (

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from judge_service.case import Case
-from judge_service.data_block import render_messages
+from judge_service.data_block import encode_messages, render_messages
+from judge_service.escape import encode
 from judge_service.exhibit import Exhibit, prompt_text
 from judge_service.inspection import Inspection
+from judge_service.text.forms import identity_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,30 +25,59 @@ class Distinct:
 def distinct(
     case: Case, inspections: Sequence[Inspection], places: Iterable[int], *, exact: bool
 ) -> list[Distinct]:
-    """The distinct answers at ``places``, ordered by a hash of their texts under this prompt.
+    """The distinct answers at ``places``, ordered by a hash of what is shown under this prompt.
 
-    ``exact`` takes the same text for the same answer only; otherwise white space and invisible
-    characters do not count, as in a comparison.
+    ``exact`` takes what looks the same to a judge for the same answer only; otherwise white space
+    and invisible characters do not count, as in a comparison.
     """
     salt = f"{case.rubric.rubric_hash}\n{prompt_text(case.request.prompt)}"
-    found: dict[str, list[tuple[str, int]]] = {}
+    ordered = []
+    for same in _merged(salt, inspections, places, exact=exact):
+        # The place decides only between candidates that are the same to the last character.
+        best = min(
+            (_digest(salt, inspections[n].shown), inspections[n].shown.text, n) for n in same
+        )
+        ordered.append((best, same))
+    return [
+        Distinct(shown=inspections[representative].shown, places=tuple(sorted(same)))
+        for (_, _, representative), same in sorted(ordered)
+    ]
+
+
+def _merged(
+    salt: str, inspections: Sequence[Inspection], places: Iterable[int], *, exact: bool
+) -> list[list[int]]:
+    """The places in groups: two that have one key in common are together."""
+    groups: list[tuple[frozenset[Hashable], list[int]]] = []
     for place in places:
         shown = inspections[place].shown
-        digest = _digest(salt, shown)
-        found.setdefault(digest if exact else shown.key, []).append((digest, place))
-    ordered = sorted((*min(same), same) for same in found.values())
-    return [
-        Distinct(
-            shown=inspections[representative].shown,
-            places=tuple(sorted(place for _, place in same)),
+        keys: frozenset[Hashable] = frozenset({_digest(salt, shown)})
+        if not exact:
+            keys |= {shown.key, _shown_key(shown)}
+        joined = [group for group in groups if group[0] & keys]
+        groups = [group for group in groups if not group[0] & keys]
+        groups.append(
+            (
+                keys.union(*(known for known, _ in joined)),
+                [place, *(other for _, others in joined for other in others)],
+            )
         )
-        for _, representative, same in ordered
-    ]
+    return [same for _, same in groups]
+
+
+def _shown_key(shown: Exhibit) -> Hashable:
+    """The same for what differs only by formatting that a judge is not shown, white space aside."""
+    return (
+        isinstance(shown.shown, str),
+        identity_key(render_messages(shown.context)),
+        identity_key(shown.shown_text),
+    )
 
 
 def _digest(salt: str, shown: Exhibit) -> str:
     digest = hashlib.sha256()
-    for part in (salt, render_messages(shown.context), shown.shown_text):
+    block = encode(shown.shown) if isinstance(shown.shown, str) else encode_messages(shown.shown)
+    for part in (salt, encode_messages(shown.context), block):
         data = part.encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(data))
         digest.update(data)

@@ -11,16 +11,17 @@ from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
 from judge_service.inspection import Inspection
+from judge_service.judge import JudgeSpec
 from judge_service.outcome import PairCounts, RankOutcome
-from judge_service.ranking.budget import questions_each, strategy_of
+from judge_service.ranking.budget import strategy_of
 from judge_service.ranking.by_assess import Scored, score_all
 from judge_service.ranking.by_list import DEFAULT_ORDERS, score_lists
 from judge_service.ranking.by_pairs import Played, play
 from judge_service.ranking.group import Group, MemberState
 from judge_service.ranking.members import Distinct
-from judge_service.ranking.result import concluded, lost
+from judge_service.ranking.result import concluded, lost, lost_to
 from judge_service.ranking.schedule import all_orders, default_calls, fewest
-from judge_service.ranking.settling import apart, moved, smallest_step, tied
+from judge_service.ranking.settling import Room, apart, room, smallest_step, tied
 from judge_service.request import RankRequest
 from judge_service.selection import Selection, select
 from judge_service.verdicts.source import VerdictSource
@@ -97,9 +98,9 @@ async def _by_assess(group: Group, selection: Selection) -> RankOutcome:
     answers = group.distinct(group.passing, exact=True)
     rubric = group.case.rubric
     budget = group.request.max_calls
-    spent = len(answers) * questions_each(rubric) * len(selection.panel)
-    left = None if budget is None else budget - spent
-    scored = await score_all(group.case, group.source, selection, answers)
+    assessed = await score_all(group.case, group.source, selection, answers, budget)
+    scored = assessed.scored
+    left = None if budget is None else budget - assessed.asked
     for answer, one in zip(answers, scored, strict=True):
         await _check_fit_after(group, answer, one)
     failed = [n for n, one in enumerate(scored) if one.error is not None]
@@ -124,7 +125,8 @@ async def _by_assess(group: Group, selection: Selection) -> RankOutcome:
     if group.request.strategy == "auto":
         unjudgeable = {p for a, s in zip(answers, scored, strict=True) if s.unjudgeable
                        for p in a.places}  # fmt: skip
-        await _settle(group, selection, [p for p in group.passing if p not in unjudgeable], left)
+        places = [place for place in group.passing if place not in unjudgeable]
+        await _settle(group, assessed.panel, places, left)
     return concluded(group, "assess")
 
 
@@ -137,10 +139,11 @@ def _unjudgeable(place: int) -> Flag:
 
 
 async def _settle(
-    group: Group, selection: Selection, places: Sequence[int], left: int | None
+    group: Group, panel: Sequence[JudgeSpec], places: Sequence[int], left: int | None
 ) -> None:
-    """Tell equal rewards apart by pairs, as far as the budget goes."""
+    """Tell equal rewards apart by pairs of the judges that gave them, as far as the budget goes."""
     counts = []
+    before = [state.reward for state in group.states if state.reward is not None]
     known = ((place, group.states[place].reward) for place in places)
     rewards = {place: reward for place, reward in known if reward is not None}
     for together in tied(rewards):
@@ -150,31 +153,28 @@ async def _settle(
             continue
         calls = default_calls(len(answers))
         if left is not None:
-            calls = min(calls, left // len(selection.panel))
+            calls = min(calls, left // len(panel))
             if calls < fewest(len(answers)):
                 group.case.flag(_unsettled(together, "max_calls leaves too few calls"))
                 continue
-            left -= calls * len(selection.panel)
-        played = await play(
-            group.case, group.source, selection.panel, answers, calls, group.history
-        )
+            left -= calls * len(panel)
+        played = await play(group.case, group.source, panel, answers, calls, group.history)
         group.answers += played.answers
         counts.append(played.counts)
         if played.error is not None:
             group.case.flag(_unsettled(together, str(played.error)))
         elif apart(played.shares):
-            _move(group, answers, played.shares, step)
+            _move(group, answers, played.shares, room(rewards[together[0]], before, step))
     if counts:
         group.counts = _sum(counts)
 
 
-def _move(group: Group, answers: Sequence[Distinct], shares: Sequence[float], step: float) -> None:
+def _move(group: Group, answers: Sequence[Distinct], shares: Sequence[float], room: Room) -> None:
     for answer, share in zip(answers, shares, strict=True):
         for place in answer.places:
             state = group.states[place]
-            assert state.reward is not None  # noqa: S101 - only rewards are tied
             state.wins = share
-            state.reward = moved(state.reward, share, step)
+            state.reward = room.at(share)
 
 
 def _unsettled(places: Sequence[int], why: str) -> Flag:
@@ -197,7 +197,7 @@ async def _by_pairs(group: Group, selection: Selection) -> RankOutcome:
     group.counts = played.counts
     if played.error is not None:
         places = sorted(place for n in played.undecided for place in answers[n].places)
-        return lost(group, "pairwise", played.error, places)
+        return lost_to(group, "pairwise", played.error, places)
     _give_shares(group, answers, played.shares)
     return concluded(group, "pairwise")
 
@@ -205,13 +205,16 @@ async def _by_pairs(group: Group, selection: Selection) -> RankOutcome:
 async def _play_with_one_panel(
     group: Group, selection: Selection, answers: Sequence[Distinct], calls: int
 ) -> Played:
-    """Play; where judges failed and the rubric allows another family, once more with the next
-    judges for the whole group.
+    """Play; where judges failed and the rubric allows another family and the budget as many calls
+    again, once more with the next judges for the whole group.
     """
     case, panel = group.case, selection.panel
     played = await play(case, group.source, panel, answers, calls, group.history)
     spares = list(selection.spares())[: len(panel)]
-    moves = case.rubric.judging.fallback == "family" and len(spares) == len(panel)
+    budget = group.request.max_calls
+    affordable = budget is None or 2 * calls * len(panel) <= budget
+    allowed = case.rubric.judging.fallback == "family" and affordable
+    moves = allowed and len(spares) == len(panel)
     if not moves or played.error is None or not played.counts.failed or case.deadline.left() <= 0:
         return played
     again = await play(case, group.source, spares, answers, calls, group.history)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 from judge_service.errors import JudgingError
 from judge_service.events import GroupRanked
@@ -78,6 +79,21 @@ def lost(
         rubric_hash=group.case.rubric.rubric_hash,
         fingerprint=group.case.fingerprint(),
     )
+
+
+def lost_to(
+    group: Group, followed: Followed, error: JudgingError, places: Sequence[int]
+) -> RankFailed:
+    """The same where some are to blame for all: they have the error itself, the group and the
+    others one that names them.
+    """
+    for place in places:
+        group.states[place].error = error
+    named = error
+    if len(places) < len(group.passing):
+        named = copy(error)
+        named.args = (f"{', '.join(f'candidates[{place}]' for place in places)}: {error}",)
+    return lost(group, followed, named, places)
 
 
 def ranks(rewards: Sequence[float]) -> tuple[int, ...]:

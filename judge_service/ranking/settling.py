@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from judge_service.combine import length_factor
 from judge_service.rubric import Rubric
 
 REACH = 0.45
 """The share of a step by which a reward moves at most; half a step would reach the next one."""
+LEAST_WAY = 1e-9
+"""Rewards that are closer than this leave no room between them."""
 
 
 def smallest_step(rubric: Rubric, chars: int) -> float:
@@ -33,14 +36,32 @@ def tied(rewards: Mapping[int, float]) -> list[list[int]]:
     return [groups[reward] for reward in sorted(groups, reverse=True) if len(groups[reward]) > 1]
 
 
-def moved(reward: float, share: float, step: float) -> float:
-    """A tied reward with the win share among those it is tied with, in [0, 1], told apart.
+class Room(NamedTuple):
+    """Where tied rewards may go."""
 
-    It moves by less than half of ``step`` and stays in [0, 1]: at an end of the range all of the
-    way goes to the other side.
+    lowest: float
+    highest: float
+
+    def at(self, share: float) -> float:
+        """The reward for a win share, in [0, 1], among those it is tied with."""
+        return min(self.highest, self.lowest + share * (self.highest - self.lowest))
+
+
+def room(reward: float, rewards: Iterable[float], step: float) -> Room:
+    """How far members tied at ``reward`` may move in a group with these ``rewards``.
+
+    Less than half of ``step``, on each side less than half of the way to the next different reward,
+    so that no order among unequal rewards is overturned, and within [0, 1]: at an end of the range
+    all of the way goes to the other side.
     """
-    lowest, highest = max(0.0, reward - REACH * step), min(1.0, reward + REACH * step)
-    return lowest + share * (highest - lowest)
+    others = [other for other in rewards if other != reward]
+    below = min([step, *(reward - other for other in others if other < reward)])
+    above = min([step, *(other - reward for other in others if other > reward)])
+    return Room(lowest=max(0.0, reward - _reach(below)), highest=min(1.0, reward + _reach(above)))
+
+
+def _reach(way: float) -> float:
+    return REACH * way if way > LEAST_WAY else 0.0
 
 
 def apart(shares: Sequence[float]) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from judge_service.ask import Answer
-from judge_service.errors import JudgingError
+from judge_service.errors import JudgingError, QuorumNotMet
 from judge_service.judge import JudgeSpec
 from judge_service.outcome import Choice, PairCounts, PairOutcome
 from judge_service.pairwise import mapped_back, pair_outcome, panel_outcome
@@ -71,10 +71,29 @@ class Table:
         swapped = [p for p, o in self.outcomes.items() if o not in (None, "inconsistent")]
         return swapped + [pair for pair, has_verdict in self.singles.items() if has_verdict]
 
-    @property
-    def failures(self) -> list[JudgingError]:
-        """Why there are orders without a verdict."""
-        return [reply for reply in self.replies.values() if isinstance(reply, JudgingError)]
+    def failure(self, members: Collection[int]) -> JudgingError | None:
+        """Why a pair of one of ``members`` has no verdict, None where none of theirs lacks one.
+
+        With one judge its own error, else that too few of the panel gave a verdict.
+        """
+        failed = [pair for pair, outcome in self.outcomes.items() if outcome is None]
+        failed += [pair for pair, has_verdict in self.singles.items() if not has_verdict]
+        for pair in failed:
+            errors = {
+                judge: reply
+                for (judge, meeting), reply in self.replies.items()
+                if set(meeting) == set(pair) and isinstance(reply, JudgingError)
+            }
+            if not errors or not set(pair) & set(members):
+                continue
+            if len(self.judges) == 1:
+                return next(iter(errors.values()))
+            causes = "; ".join(f"{judge}: {error.code}" for judge, error in errors.items())
+            return QuorumNotMet(
+                f"{len(self.judges) - len(errors)} of {len(self.judges)} judges gave a verdict, "
+                f"{self.quorum} are needed ({causes})"
+            )
+        return None
 
     def choice(self, judge: JudgeSpec, meeting: Meeting) -> Choice | None:
         """What a judge chose among the two as they were shown, None without a verdict."""

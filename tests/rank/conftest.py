@@ -36,6 +36,9 @@ def service(
     write_rubric(folder, "moving", fallback="family")
     write_rubric(folder, "moving-pair", kind="compare", fallback="family")
     write_rubric(folder, "zero", on_unjudgeable="zero")
+    write_rubric(folder, "short", length=LENGTH)
+    write_rubric(folder, "plain-pair", kind="compare", normalize_formatting=True)
+    write_rubric(folder, "panel", panel_size=3, quorum=2)
     write_rubric(folder, "panel-pair", kind="compare", panel_size=3, quorum=2)
     judges = Judges(provider).add("main", "alpha", weight=1e9, price={"input": 1.0, "output": 1.0})
     for name, family in (("second", "beta"), ("third", "gamma"), ("failing", "delta")):

@@ -161,6 +161,27 @@ def test_a_group_that_is_lost_costs_no_second_judge_for_all(
     assert len(provider.requests_of("second")) == 1
 
 
+@pytest.mark.parametrize(("max_calls", "moves"), [(3, False), (5, False), (6, True)])
+def test_a_second_judge_is_within_the_budget(
+    service: RunningService, provider: FakeProvider, max_calls: int, moves: bool
+) -> None:
+    """Verdicts of both judges count; where that is too many, the first one's failure stands."""
+    provider.behave("main", behaviours.chokes_on("c"))
+    answer = rank(
+        service,
+        ["4 a", "5 b", "3 c"],
+        rubric="moving",
+        judges=["main", "second"],
+        strategy="assess",
+        max_calls=max_calls,
+    )
+
+    assert (answer["status"] == "success") is moves
+    assert len(provider.requests_of("second")) == (3 if moves else 0)
+    if not moves:
+        assert answer["error"]["code"] == "unparsable"
+
+
 def test_an_unjudgeable_member_can_be_a_zero(
     service: RunningService, provider: FakeProvider
 ) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from judge_service.ranking.settling import room
 from tests.harness import RunningService
 from tests.provider import FakeProvider, behaviours, faults
 from tests.provider.seen import Seen
@@ -81,6 +82,54 @@ def test_ties_are_settled_within_the_budget(
     assert ("unsettled_ties" in flags(answer)) == (requests == 4)
 
 
+@pytest.mark.parametrize(("max_calls", "pairs"), [(None, 6), (8, 0), (9, 3)])
+def test_ties_are_settled_by_the_judge_that_gave_the_points(
+    service: RunningService, provider: FakeProvider, max_calls: int | None, pairs: int
+) -> None:
+    """When the group has moved to another judge, it settles the ties with what budget is left."""
+    provider.behave("main", behaviours.chokes_on("c"))
+    provider.behave("second", PAIRS)
+    more = {} if max_calls is None else {"max_calls": max_calls}
+    answer = rank(
+        service,
+        ["41 a", "42 b", "43 c"],
+        rubric="moving",
+        judges=["main", "second"],
+        **more,
+    )
+
+    assert answer["status"] == "success"
+    assert {j["judge"] for j in answer["judges"]} == {"second"}
+    assert len(provider.requests_of("second")) == 3 + pairs
+    assert all(r.seen and r.seen.form != "choice" for r in provider.requests_of("main"))
+    assert ("unsettled_ties" in flags(answer)) == (pairs == 0)
+    if max_calls is None:
+        assert answer["ranks"] == [3, 2, 1]
+
+
+def test_settled_ties_overturn_no_other_order(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Length control makes steps finer than points; better stays better however pairs go."""
+    provider.behave("main", PAIRS)
+    longer = "x" * 110
+    texts = ["41 a", "42 b", f"43 {longer}", f"44 {longer}", f"49 {longer}y"]
+    points = rank(service, texts, rubric="short", strategy="assess")["rewards"]
+    settled = rank(service, texts, rubric="short")["rewards"]
+
+    assert points[0] == points[1] > points[2] == points[3] > points[4]
+    assert settled[1] > settled[0] > settled[3] > settled[2] > settled[4] == points[4]
+
+
+def test_rewards_apart_by_rounding_have_no_room_between() -> None:
+    """Where two steps of a float are all there is, nothing moves there."""
+    near = 0.75 + 2**-52
+    between = room(0.75, [0.0, 0.75, near, 1.0], 0.25)
+
+    assert between.highest == between.at(1.0) == 0.75
+    assert between.lowest < 0.75
+
+
 @pytest.mark.parametrize(
     "pairs",
     [behaviours.first_position(), faults.status_error(500), behaviours.decides(lambda s: "tie")],
@@ -149,3 +198,45 @@ def test_a_list_without_a_verdict_fails_the_group(
 
     assert (answer["status"], answer["error"]["code"]) == ("failed", "unparsable")
     assert all(member["reward"] is None for member in answer["candidates"])
+
+
+PANEL = ["main", "second", "third"]
+
+
+def test_a_list_needs_a_quorum_only(service: RunningService, provider: FakeProvider) -> None:
+    """A judge of three that gives no verdict is left out; two are enough."""
+    provider.behave("third", behaviours.says("Hm."))
+    answer = rank(service, ["4 a", "2 b", "5 c"], rubric="panel", strategy="listwise", judges=PANEL)
+
+    assert answer["rewards"] == [0.75, 0.25, 1.0]
+    assert {m["criteria"]["quality"]["votes"] for m in answer["candidates"]} == {4}
+    assert {j["judge"] for j in answer["judges"]} == {"main", "second"}
+
+
+def test_a_judge_with_half_of_its_lists_has_no_vote(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Places even out over all orders only, so a lone order does not count."""
+
+    def early(seen: Seen) -> dict[str, int]:
+        return {slot: 5 - place for place, slot in enumerate(seen.candidates)}
+
+    half = behaviours.when(
+        lambda s: next(iter(s.candidates.values())) == "4 a",
+        behaviours.says("Hm."),
+        behaviours.decides(early),
+    )
+    provider.behave("third", half)
+    answer = rank(service, ["4 a", "2 b"], rubric="panel", strategy="listwise", judges=PANEL)
+
+    assert answer["rewards"] == [0.75, 0.25]
+
+
+def test_a_list_below_the_quorum_fails(service: RunningService, provider: FakeProvider) -> None:
+    """One verdict where two are needed is none, and every judge's trouble is named."""
+    for judge in PANEL[1:]:
+        provider.behave(judge, behaviours.says("Hm."))
+    answer = rank(service, ["4 a", "2 b"], rubric="panel", strategy="listwise", judges=PANEL)
+
+    assert (answer["status"], answer["error"]["code"]) == ("failed", "quorum_not_met")
+    assert "third: unparsable" in answer["error"]["message"]

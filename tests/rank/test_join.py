@@ -270,3 +270,40 @@ def test_an_outage_is_no_number(service: RunningService, provider: FakeProvider)
     answers = all_join(service, prompt=new_prompt(), judges=["failing"])
 
     assert {a["error"]["code"] for a in answers} == {"upstream_auth"}
+
+
+def test_members_in_a_hurry_and_others_are_one_group(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """How long a member waits is no part of what the group is."""
+    prompt = new_prompt()
+
+    async def run() -> list[dict[str, Any]]:
+        async with client(service) as http:
+            return list(
+                await asyncio.gather(
+                    *(
+                        join(http, n, text, prompt=prompt, timeout_s=15.0 + n, deadline_s=10.0 + n)
+                        for n, text in enumerate(TEXTS)
+                    )
+                )
+            )
+
+    answers = asyncio.run(run())
+
+    assert [a["reward"] for a in answers] == [0.75, 0.25, 1.0, 0.0]
+    assert {a["group"]["generation"] for a in answers} == {1}
+
+
+def test_a_straggler_is_told_at_once_whatever_came_between(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Another group of the same name, since then, does not make it wait in vain."""
+    prompt, other = new_prompt(), new_prompt()
+    all_join(service, texts=TEXTS[:3], prompt=prompt, deadline_s=0.3, group="busy")
+    all_join(service, texts=TEXTS, prompt=other, group="busy")
+    straggler = service.http.post(
+        "/v1/groups/join", json=body(3, TEXTS[3], prompt=prompt, deadline_s=20.0, group="busy")
+    ).json()
+
+    assert straggler["error"]["code"] == "cohort_incomplete"
