@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from starlette.requests import Request
 
@@ -15,18 +17,25 @@ from judge_service.api.disconnect import Disconnected
 from judge_service.api.problems import Problem
 from judge_service.errors import JudgingError, Overloaded
 from judge_service.outcome import Common
+from judge_service.request import Request as Wanted
+
+MIN_LEFT_S = 0.001
+W = TypeVar("W", bound=Wanted)
 
 
 @asynccontextmanager
-async def admitted(request: Request, caller: Caller, items: int = 1) -> AsyncIterator[Admission]:
-    """Let a request of ``items`` items in, within the caller's quotas.
+async def admitted(
+    request: Request, caller: Caller, items: int = 1, *, wait_s: float | None = None
+) -> AsyncIterator[Admission]:
+    """Let a request of ``items`` items in, within the caller's quotas; with ``wait_s``, after at
+    most so many seconds in which another one shows what requests cost.
 
     Tell what comes of it with ``Admission.spent``, once for each outcome, failed ones too. Raises
     Problem 429.
     """
     quotas: Quotas = request.state.quotas
     try:
-        admission = await quotas.admit(caller, items)
+        admission = await quotas.admit(caller, items, wait_s=wait_s)
     except QuotaExceeded as refused:
         raise later(429, "quota_exceeded", str(refused), refused.retry_after_s) from None
     complete = True
@@ -37,6 +46,14 @@ async def admitted(request: Request, caller: Caller, items: int = 1) -> AsyncIte
         raise
     finally:
         await quotas.settle(admission, complete=complete)
+
+
+def in_time_left(wanted: W, admission: Admission) -> W:
+    """The same request with the time it has left after it waited to be let in."""
+    if admission.waited_s == 0.0:
+        return wanted
+    left_s = max(MIN_LEFT_S, wanted.timeout_s - admission.waited_s)
+    return dataclasses.replace(wanted, timeout_s=left_s)
 
 
 def raise_if_shed(outcome: Common) -> None:

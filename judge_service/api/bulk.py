@@ -58,7 +58,7 @@ async def bulk(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
         parts.append(result)
 
     async with admitted(request, caller, len(made.items)) as admission:
-        run = BulkRun(service.engine, made.items, admission.spent)
+        run = BulkRun(service.engine, made.items, admission)
         await while_connected(request, run.tell(keep))
     whole = b'{"results":[' + b",".join(parts) + _end(made)
     return Response(whole, media_type="application/json")
@@ -94,7 +94,7 @@ class _Streamed(Response):
         """ASGI entry."""
         try:
             async with admitted(self._request, self._caller, len(self._made.items)) as admission:
-                run = BulkRun(self._engine, self._made.items, admission.spent)
+                run = BulkRun(self._engine, self._made.items, admission)
                 await while_connected(self._request, self._send(run, send))
         except Disconnected:
             # Nobody is there to be told, and what was sent so far cannot be taken back. An answer

@@ -10,9 +10,17 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from judge_service.access.cost_quota import Part
+from judge_service.access.quota import Admission
 from judge_service.api.bulk_items import BulkItem
 from judge_service.engine import Engine
-from judge_service.errors import DeadlineExceeded, InternalError, JudgingError, RequestError
+from judge_service.errors import (
+    DeadlineExceeded,
+    InternalError,
+    JudgingError,
+    QuotaExhausted,
+    RequestError,
+)
 from judge_service.outcome import Common
 
 log = logging.getLogger("judge_service.api")
@@ -29,18 +37,17 @@ that others are then given before one more item is begun.
 """
 TOLD_BYTES = 64 * 1024
 Tell = Callable[[bytes], Awaitable[None]]
-Spent = Callable[[Common], None]
 
 
 class BulkRun:
-    """One bulk being judged. ``spent`` is called once with every outcome.
+    """One bulk being judged; ``admission`` is told of every outcome, once.
 
     Items whose time is up first are begun first, others in their order.
     """
 
-    def __init__(self, engine: Engine, items: Sequence[BulkItem], spent: Spent) -> None:
+    def __init__(self, engine: Engine, items: Sequence[BulkItem], admission: Admission) -> None:
         self._engine = engine
-        self._spent = spent
+        self._admission = admission
         numbered = enumerate(items)
         self._waiting = deque(sorted(numbered, key=lambda one: one[1].case.deadline.at))
         self._places = asyncio.Semaphore(AT_ONCE)
@@ -81,10 +88,10 @@ class BulkRun:
 
     async def _begin(self) -> None:
         while self._waiting:
-            place = await self._place()
+            start = await self._start()
             number, item = self._waiting.popleft()
             result = self._results[number]
-            task = asyncio.create_task(self._finish(result, item, begun=place))
+            task = asyncio.create_task(self._finish(result, item, start))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
             await _others_first()
@@ -97,11 +104,15 @@ class BulkRun:
                 if not result.done():
                     result.set_exception(error)
 
-    async def _place(self) -> bool:
-        """Wait for a place for the next item; False when its time is up before."""
+    def _left(self) -> float:
+        """How long the next item may wait, in seconds."""
         case = self._waiting[0][1].case
         kept = min(LOST_S * len(self._waiting), LOST_SHARE * case.request.timeout_s)
-        left = case.deadline.left() - kept
+        return case.deadline.left() - kept
+
+    async def _place(self) -> bool:
+        """Wait for a place for the next item; False when its time is up before."""
+        left = self._left()
         if left <= 0:
             return False
         try:
@@ -110,37 +121,56 @@ class BulkRun:
         except TimeoutError:
             return False
 
-    async def _finish(self, result: asyncio.Future[bytes], item: BulkItem, *, begun: bool) -> None:
+    async def _start(self) -> Part | JudgingError:
+        """Wait until the next item can be begun, or until it is clear why it cannot."""
+        late = DeadlineExceeded("the request's time was up before it could be begun")
+        if not await self._place():
+            return late
+        start: Part | JudgingError | None = None
         try:
-            found = await self._result(item, begun=begun)
+            start = await self._admission.begin(self._left())
+        except TimeoutError:
+            start = late
+        finally:
+            if not isinstance(start, Part):
+                self._places.release()
+        return start or QuotaExhausted("the key's daily cost is used up")
+
+    async def _finish(
+        self, result: asyncio.Future[bytes], item: BulkItem, start: Part | JudgingError
+    ) -> None:
+        try:
+            found = await self._result(item, start)
             if not result.done():
                 result.set_result(found)
         except Exception as error:  # noqa: BLE001 - raised where the result is waited for
             if not result.done():
                 result.set_exception(error)
         finally:
-            if begun:
+            if isinstance(start, Part):
                 self._places.release()
 
-    async def _result(self, item: BulkItem, *, begun: bool) -> bytes:
-        lost: JudgingError | None = None
-        if not begun:
-            lost = DeadlineExceeded("the request's time was up before it could be begun")
+    async def _result(self, item: BulkItem, start: Part | JudgingError) -> bytes:
+        part = start if isinstance(start, Part) else None
+        lost = start if isinstance(start, JudgingError) else None
         try:
-            return await self._judged(item, lost)
+            return await self._judged(item, part, lost)
         except RequestError as error:
             # Seen too late to refuse the whole: a rule of the operator's own can do that.
             lost = InternalError(f"the request does not fit after all: {str(error)[:200]}")
         except Exception:
             log.exception("an item of a bulk ended in an unexpected error")
             lost = InternalError("an internal error")
-        return await self._judged(item, lost)
+        return await self._judged(item, part, lost)
 
-    async def _judged(self, item: BulkItem, lost: JudgingError | None) -> bytes:
+    async def _judged(self, item: BulkItem, part: Part | None, lost: JudgingError | None) -> bytes:
         judge = item.kind.judge(self._engine)
         outcome: Common = await judge(item.case.request, item.case, lost=lost)
         result = _encoded(item.kind.wire(outcome), item.metadata)
-        self._spent(outcome)
+        if part is None:
+            self._admission.spent(outcome)
+        else:
+            await self._admission.end(part, outcome)
         return result
 
 

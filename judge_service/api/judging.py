@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
 from judge_service.access.key_ring import Caller
-from judge_service.api.admission import admitted, raise_if_shed
+from judge_service.api.admission import admitted, in_time_left, raise_if_shed
 from judge_service.api.answers import AssessAnswer, CompareAnswer, ProblemAnswer
 from judge_service.api.body import MAX_ITEM_BYTES, read_json
 from judge_service.api.disconnect import while_connected
@@ -87,7 +87,8 @@ async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Re
     """Judge one candidate; a failed outcome is HTTP 200 with ``status: failed`` and no reward."""
     body = await read_body(request, service, caller, AssessBody)
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
-    async with admitted(request, caller) as admission:
+    async with admitted(request, caller, wait_s=wanted.timeout_s) as admission:
+        wanted = in_time_left(wanted, admission)
         outcome = await while_connected(request, service.engine.assess(wanted))
         admission.spent(outcome)
     return answered(outcome, assess_wire(outcome, body.metadata))
@@ -103,7 +104,8 @@ async def compare(request: Request, service: ServiceDep, caller: CallerDep) -> R
     """Judge a pair with position swap; nobody wins a pair whose two orders disagree."""
     body = await read_body(request, service, caller, CompareBody)
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
-    async with admitted(request, caller) as admission:
+    async with admitted(request, caller, wait_s=wanted.timeout_s) as admission:
+        wanted = in_time_left(wanted, admission)
         outcome = await while_connected(request, service.engine.compare(wanted))
         admission.spent(outcome)
     return answered(outcome, compare_wire(outcome, body.metadata))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from judge_service.api.admission import admitted
+from judge_service.api.admission import admitted, in_time_left
 from judge_service.api.answers import JoinAnswer, RankAnswer
 from judge_service.api.disconnect import while_connected
 from judge_service.api.json_response import FiniteJSONResponse
@@ -37,7 +37,8 @@ async def rank(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
     """Give every member of a group a reward, all by the same judges, or fail the group whole."""
     body = await read_body(request, service, caller, RankBody, MAX_GROUP_BYTES)
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
-    async with admitted(request, caller) as admission:
+    async with admitted(request, caller, wait_s=wanted.timeout_s) as admission:
+        wanted = in_time_left(wanted, admission)
         outcome = await while_connected(request, service.engine.rank(wanted))
         admission.spent(outcome)
     return answered(outcome, rank_wire(outcome, body.metadata))

@@ -45,10 +45,10 @@ class Generation:
 
 
 class Board:
-    """The board of one group. ``ttl_s`` is how long what is written there lives."""
+    """The board of one group in ``store``. ``ttl_s`` is how long what is written there lives."""
 
     def __init__(self, store: Store, signer: Signer, *scope: str, ttl_s: float) -> None:
-        self._store = store
+        self.store = store
         self._signer = signer
         self._ttl_s = ttl_s
         digest = hashlib.sha256()
@@ -82,7 +82,7 @@ class Board:
         """Begin a generation unless it has begun, and make it the newest. Raises BoardLost."""
         key = self._key(f"{number}:began")
         body = self._signed(key, {"common": common, "closes_at": closes_at})
-        await _insist(lambda: self._store.put_new(key, body, self._ttl_s))
+        await _insist(lambda: self.store.put_new(key, body, self._ttl_s))
         newest = self._key("newest")
         await self._put(newest, {"number": number}, self._ttl_s)
 
@@ -95,14 +95,14 @@ class Board:
         short = _short(member)
         key = self._key(f"{number}:member:{short}")
         body = self._signed(key, {"member": member, "hash": hash_, "candidate": candidate})
-        if not await _insist(lambda: self._store.put_new(key, body, self._ttl_s)):
+        if not await _insist(lambda: self.store.put_new(key, body, self._ttl_s)):
             (there,) = await self._read(f"{number}:member:{short}")
             if there is None or there["hash"] != hash_:
                 return "taken"
         places = self._key(f"{number}:places")
-        if await _insist(lambda: self._store.hold(places, short, size, self._ttl_s)):
+        if await _insist(lambda: self.store.hold(places, short, size, self._ttl_s)):
             return "there"
-        await self._store.delete(key)
+        await self.store.delete(key)
         return "full"
 
     async def members(self, number: int) -> dict[str, Mapping[str, Any]]:
@@ -126,18 +126,18 @@ class Board:
 
     async def lead(self, number: int, owner: str, ttl_s: float) -> bool:
         """Take or keep the lead of a generation. A store that cannot say does not stop anybody."""
-        return await self._store.hold(self._key(f"{number}:lead"), owner, 1, ttl_s) is not False
+        return await self.store.hold(self._key(f"{number}:lead"), owner, 1, ttl_s) is not False
 
     async def leave(self, number: int, owner: str) -> None:
         """Give the lead back."""
-        await self._store.drop(self._key(f"{number}:lead"), owner)
+        await self.store.drop(self._key(f"{number}:lead"), owner)
 
     async def _holders(self, number: int) -> list[str]:
-        return await _insist(lambda: self._store.holders(self._key(f"{number}:places")))
+        return await _insist(lambda: self.store.holders(self._key(f"{number}:places")))
 
     async def _read(self, *names: str) -> list[dict[str, Any] | None]:
         keys = [self._key(name) for name in names]
-        found = await _insist(lambda: self._store.find(*keys)) if keys else {}
+        found = await _insist(lambda: self.store.find(*keys)) if keys else {}
         bodies = [self._signer.check(key, found[key]) if key in found else None for key in keys]
         return [None if body is None else dict(json.loads(body)) for body in bodies]
 
@@ -145,7 +145,7 @@ class Board:
         body = self._signed(key, value)
 
         async def put() -> bool | None:
-            return await self._store.put(key, body, ttl_s) or None
+            return await self.store.put(key, body, ttl_s) or None
 
         await _insist(put)
 

@@ -90,7 +90,7 @@ class Cohorts:
         self.seats = Seats(store)
         self._signer = Signer(secret, "cohort")
         self._wall = wall
-        self._watches: dict[tuple[str, int], _Watch] = {}
+        self._watches: dict[tuple[str, int, bool], _Watch] = {}
         self._alone_until: dict[str, float] = {}
 
     async def join(self, request: JoinRequest) -> Joined | AssessOutcome:
@@ -191,7 +191,7 @@ class Cohorts:
         return kept_until is not None and self._wall() > kept_until
 
     async def _wait(self, request: JoinRequest, board: Board, found: Generation) -> Joined:
-        key = (board.name, found.number)
+        key = (board.name, found.number, board.store is self._here)
         watch = self._watches.setdefault(key, _Watch())
         watch.waiting += 1
         watch.nudge.set()

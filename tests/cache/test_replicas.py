@@ -250,3 +250,38 @@ def test_who_waits_long_for_another_replica_has_its_verdict_too(
     assert (first["status"], first["reward"]) == ("success", 0.75)
     assert (second["status"], second["reward"]) == ("success", 0.75)
     assert second["verdicts"][0]["cached"] is True
+
+
+def test_members_of_one_process_meet_although_redis_is_lost(
+    two: list[RunningService], provider: FakeProvider, redis: RedisServer
+) -> None:
+    """Who waited before Redis froze, and who comes while it is frozen, are one group."""
+    provider.oracle(lambda text: int(text[0]))
+    prompt = new_prompt()
+
+    async def join(http: httpx.AsyncClient, member: int) -> dict[str, Any]:
+        body = {
+            "group": "g", "size": 2, "member": str(member), "rubric": "quality", "prompt": prompt,
+            "candidate": {"text": f"{member + 2} text", "family": "x"}, "judges": ["main"],
+            "deadline_s": 30.0,
+        }  # fmt: skip
+        answer = await http.post("/v1/groups/join", json=body)
+        data: dict[str, Any] = answer.json()
+        return data
+
+    def waits() -> bool:
+        return bool(redis.command("KEYS", "jg:*places").split())
+
+    async def run() -> list[dict[str, Any]]:
+        async with client(two[0]) as http:
+            first = asyncio.create_task(join(http, 0))
+            await asyncio.to_thread(provider.wait_until, waits, 10.0)
+            redis.freeze()
+            try:
+                return list(await asyncio.gather(first, join(http, 1)))
+            finally:
+                redis.thaw()
+
+    answers = asyncio.run(run())
+
+    assert [a["reward"] for a in answers] == [0.25, 0.5]
