@@ -15,7 +15,7 @@ FAULTS ?=
 export PATH := $(CURDIR)/$(VENV)/redis/bin:$(PATH)
 
 .PHONY: help install redis-server serve test check lint typecheck bandit format rubrics matrix attacks \
-	trial recordings rank-quality openrlhf-client faults $(FAULT_SCENARIOS) lock clean
+	trial recordings rank-quality openrlhf-client assess-cost faults $(FAULT_SCENARIOS) lock clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -74,6 +74,9 @@ rank-quality: $(READY) ## Print what a ranking is worth for how many calls, on s
 
 openrlhf-client: $(READY) ## Let OpenRLHF's own client, taken from its wheel, ask the service
 	$(BIN)/python -m benchmarks.openrlhf_client
+
+assess-cost: $(READY) ## Print the CPU of an assessment beside LiteLLM's own call, as ratios
+	$(BIN)/python -m benchmarks.assess_cost
 
 faults: $(READY) redis-server ## Run the whole fault suite (most of an hour); each part is a target, too
 	$(BIN)/python -m benchmarks.faults all $(FAULTS)
