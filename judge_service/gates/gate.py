@@ -38,6 +38,9 @@ from judge_service.usage import Usage
 HOLD_MARGIN_S = 2.0
 """A shared place is held this much longer than its call may take."""
 
+SHORTEST_S = 0.001
+"""No timer is shorter than this."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
@@ -265,7 +268,10 @@ class Gate:
             self._timer = None
         blocked_s = self._blocked_until - self._clock() if self._one_by_one else 0.0
         wait = max(self._breaker.wait_s, blocked_s)
-        if self._line and wait > 0:
+        # The time may have come since it was found not to have: then nobody else would come back.
+        idle = self._trying == 0 and (self._running == 0 or self._one_by_one)
+        if self._line and (wait > 0 or idle):
+            wait = max(wait, SHORTEST_S)
             self._timer = asyncio.get_running_loop().call_later(wait, self._pump)
 
     def _expired(self, call: Arrival) -> JudgingError:

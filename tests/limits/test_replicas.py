@@ -202,3 +202,26 @@ def test_a_note_opens_the_breaker_for_a_breakers_time_at_most() -> None:
         assert gate.state.probes_in_s == pytest.approx(5.9, abs=0.1)
 
     run(main())
+
+
+def test_a_clock_that_ticks_between_two_looks_stops_nobody() -> None:
+    """A time that comes just after it was found not to have come yet is not slept through."""
+
+    async def main() -> None:
+        last = 0.0
+
+        def ticking() -> float:
+            # Timers go off a little early, and each look is a moment later than the one before.
+            nonlocal last
+            last = max(last + 2e-5, 0.999 * now())
+            return last
+
+        store, crowd = SharedStore(), Crowd()
+        both = [gates(store, clock=ticking), gates(store, clock=ticking)]
+        judge = spec(max_concurrency=1)
+        started = now()
+        work = [crowd.visit(both[n % 2].of(judge), n % 2, seconds=0.05) for n in range(200)]
+        await asyncio.gather(*work)
+        assert now() - started < 30.0
+
+    run(main())
