@@ -44,6 +44,7 @@ class RedisHealth:
         self._failed = failed
         self._failures = 0
         self._failed_at = 0.0
+        self._doubted = False
         self._wake = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
         self._looked: asyncio.Future[None] | None = None
@@ -55,6 +56,13 @@ class RedisHealth:
         self._names = Names(target.hosts)
         self.tls = tls_context(target)
         self.link = self._new_link()
+
+    @property
+    def asked(self) -> bool:
+        """Whether an operation is worth its time: Redis is usable, and no operation waited for it
+        in vain since it last answered. A request has several operations and would wait for each.
+        """
+        return self.usable and not self._doubted
 
     def begin(self) -> None:
         """Start looking, once there is an event loop to do it on."""
@@ -68,7 +76,7 @@ class RedisHealth:
         self.begin()
         if self._looked is not None and not self._looked.done():
             await settled(self._looked, within_s)
-        return self.usable
+        return self.asked
 
     def now(self) -> float:
         """Redis's time in seconds, so that all replicas reckon by one clock; this machine's where
@@ -82,6 +90,7 @@ class RedisHealth:
     def answered(self) -> None:
         """Redis answered an operation."""
         self._failures = 0
+        self._doubted = False
 
     def fails(self, failure: Failure, asked_at: float) -> None:
         """An operation failed in a way that makes one doubt that Redis is there. Of those that
@@ -92,8 +101,14 @@ class RedisHealth:
         if asked_at >= self._failed_at:
             self._failures += 1
             self._failed_at = time.monotonic()
+        self.doubt()
         if failure.kind == "out" or self._failures >= MAX_FAILURES:
             self._give_up(failure)
+
+    def doubt(self) -> None:
+        """Somebody waited for Redis in vain: look at it now, and ask no more until it answers."""
+        # One node of a cluster says nothing about the others.
+        self._doubted = not self.link.clustered
         self._wake.set()
 
     def renew(self) -> None:
@@ -148,7 +163,7 @@ class RedisHealth:
             asked_at = time.monotonic()
             failure = await self._try(self._ping(), LIMIT_S)
             if failure is None:
-                self._failures = 0
+                self.answered()
                 return
             self._failed()
             if failure is not SLOW:
@@ -164,7 +179,7 @@ class RedisHealth:
             self._give_up(failure)
             self._wake.clear()
             return
-        self._failures = 0
+        self.answered()
         self.usable = True
         self._recovered()
         self._trouble.ends(CONNECTION)

@@ -63,7 +63,14 @@ class RedisStore:
 
     async def look_up(self, key: str) -> Found:
         """The value, by an MGET that other look-ups share."""
-        return await self._gets.look_up(key) if await self._usable() else UNKNOWN
+        if not await self._usable():
+            return UNKNOWN
+        asked_at = time.monotonic()
+        found = await self._gets.look_up(key)
+        if found is UNKNOWN and time.monotonic() - asked_at >= LIMIT_S:
+            # Its batch is cut off a moment later; the caller's next operation comes before that.
+            self._health.doubt()
+        return found
 
     async def get(self, key: str) -> bytes | None:
         """The same; None also when Redis cannot say."""
@@ -146,7 +153,7 @@ class RedisStore:
     async def _usable(self) -> bool:
         if self._closed:
             return False
-        return self._health.usable or await self._health.known(LIMIT_S)
+        return self._health.asked or await self._health.known(LIMIT_S)
 
     async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes] | None:
         work = partial(commands.get_many, keys=keys)

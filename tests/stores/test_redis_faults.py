@@ -142,6 +142,29 @@ async def burst(store: RedisStore) -> float:
     return max(took for _, took in await asyncio.gather(*gets, *puts))
 
 
+def test_one_operation_waits_for_a_frozen_redis(own_redis: RedisServer) -> None:
+    """A request has several operations; after one that waited in vain the others do not wait."""
+    seen = Seen()
+
+    async def work() -> None:
+        async with redis_store(own_redis.url, seen) as store:
+            await put(store, "a", b"1")
+            own_redis.freeze()
+            assert await store.get("a") is None
+            assert await store.put_new("b", b"1", 60.0) is None
+            assert await store.add("n", 1, 60.0) is None
+            assert await store.hold("h", "me", 1, 60.0) is None
+            assert seen.failed("write") == 0, "Redis was asked again"
+            own_redis.thaw()
+            await put(store, "a", b"2")
+            assert await found(store, "a") == b"2"
+
+    try:
+        run(work())
+    finally:
+        own_redis.thaw()
+
+
 def test_frozen_under_load(own_redis: RedisServer) -> None:
     """Many callers at once wait no longer for a frozen Redis than one does."""
 
