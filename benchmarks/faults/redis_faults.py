@@ -106,9 +106,12 @@ def one(stage: Stage, name: str, act: Act, seed: int, requests: int) -> Report:
     stage.provider.control(reset=True, seed=seed, faults=0.0, only=None, latency_s=0.005)
     old = [load.assess(f"{name} {seed} {n}", timeout_s=10.0) for n in range(requests)]
     new = [load.assess(f"{name} new {seed} {n}", timeout_s=10.0) for n in range(requests)]
+    # Whatever was done to Redis before this is over once every process uses it again.
+    report.at_most("used before", reconnect_s(stage, seed), RECONNECT_S, " s")
+    kept_before = len(keys(server))
     first = _asked(stage, old, seed)
     report.exactly("verdicts before", first.success, requests)
-    stored = len(keys(server))
+    stored = _written(server, kept_before, requests)
     lines = stage.service.log_lines()
     act(server)
     # A second process has not seen these verdicts; the memory of the first must not hide a fault.
@@ -188,21 +191,29 @@ def _asked(stage: Stage, asks: list[Ask], seed: int) -> Tally:
 
 
 def reconnect_s(stage: Stage, seed: int) -> float:
-    """Seconds until new verdicts are written to Redis again."""
+    """Seconds until new verdicts are written to Redis again, all of them: by every process."""
     server = stage.redis
     assert server is not None
     started = time.monotonic()
     for number in range(200):
         before = len(keys(server))
         name = f"reconnect {seed} {started} {number}"
-        _asked(stage, [load.assess(f"{name} {n}") for n in range(2 * stage.workers)], seed)
-        # What is written may be written behind the answer.
-        time.sleep(0.05)
-        if len(keys(server)) > before:
+        asks = [load.assess(f"{name} {n}") for n in range(4 * stage.workers)]
+        _asked(stage, asks, seed)
+        if _written(server, before, len(asks)) == len(asks):
             return time.monotonic() - started
         if time.monotonic() - started > 3 * RECONNECT_S:
             break
     return time.monotonic() - started
+
+
+def _written(server: RedisServer, before: int, wanted: int) -> int:
+    """How many keys there are beyond ``before``. They may be written behind the answers."""
+    for _ in range(10):
+        if len(keys(server)) - before >= wanted:
+            break
+        time.sleep(0.02)
+    return len(keys(server)) - before
 
 
 def keys(server: RedisServer) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -106,11 +107,13 @@ def bind(host: str, port: int) -> socket.socket:
 def app() -> Any:
     """The app of one process, as uvicorn loads it; settings come from the environment."""
     heed_parent()
-    return ReadableStart(app_from_env())
+    return GuardedStart(app_from_env())
 
 
-class ReadableStart:
-    """Around the app: what stops the start is told in a line, not in a traceback."""
+class GuardedStart:
+    """Around the app: what stops the start is told in a line, not in a traceback, and what the
+    start has made is no longer looked through for garbage.
+    """
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -121,13 +124,18 @@ class ReadableStart:
             await self._inner(scope, receive, send)
             return
 
-        async def without_traceback(message: MutableMapping[str, Any]) -> None:
+        async def started(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "lifespan.startup.failed":
                 message = {**message, "message": ""}
+            elif message["type"] == "lifespan.startup.complete":
+                # All of it stays; a full collection would stop every request for a tenth of a
+                # second to find that out again.
+                gc.collect()
+                gc.freeze()
             await send(message)
 
         try:
-            await self._inner(scope, receive, without_traceback)
+            await self._inner(scope, receive, started)
         except ConfigError as error:
             complain(error)
             raise

@@ -2,31 +2,24 @@
 
 One board belongs to one group name; its generations are numbered from 1. All of it lies in the
 store, signed, so that any replica can finish what another one began. Every step can be repeated
-without harm, and is, for a while, when the store does not answer; then BoardLost is raised.
+without harm, and is, for a while, when the store does not answer; then StoreLost is raised.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
+from judge_service.cohort.insist import insist
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store
 
 REMEMBERED = 8
 """How many generations of a group a member may belong to."""
-PAUSES_S = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 0.8)
-"""The waits between tries at a store that does not answer."""
 Arrival = Literal["there", "taken", "full"]
-T = TypeVar("T")
-
-
-class BoardLost(Exception):
-    """The store cannot be reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +52,13 @@ class Board:
         self.name = f"jg:1:{digest.hexdigest()}"
 
     async def current(self) -> int:
-        """The number of the newest generation, at least 1. Raises BoardLost."""
+        """The number of the newest generation, at least 1. Raises StoreLost."""
         (found,) = await self._read("newest")
         number = 1 if found is None else found["number"]
         return number if isinstance(number, int) and number > 0 else 1
 
     async def look(self, number: int, member: str) -> Generation:
-        """One generation, as ``member`` finds it. Raises BoardLost."""
+        """One generation, as ``member`` finds it. Raises StoreLost."""
         began, mine, posted = await self._read(
             f"{number}:began", f"{number}:member:{_short(member)}", f"{number}:posted"
         )
@@ -79,10 +72,10 @@ class Board:
         )
 
     async def begin(self, number: int, common: str, closes_at: float) -> None:
-        """Begin a generation unless it has begun, and make it the newest. Raises BoardLost."""
+        """Begin a generation unless it has begun, and make it the newest. Raises StoreLost."""
         key = self._key(f"{number}:began")
         body = self._signed(key, {"common": common, "closes_at": closes_at})
-        await _insist(lambda: self.store.put_new(key, body, self._ttl_s))
+        await insist(lambda: self.store.put_new(key, body, self._ttl_s))
         newest = self._key("newest")
         await self._put(newest, {"number": number}, self._ttl_s)
 
@@ -90,38 +83,38 @@ class Board:
         self, number: int, member: str, size: int, hash_: str, candidate: Mapping[str, Any]
     ) -> Arrival:
         """Leave a candidate in a generation. ``taken`` says that the same member is there with
-        another candidate. Raises BoardLost.
+        another candidate. Raises StoreLost.
         """
         short = _short(member)
         key = self._key(f"{number}:member:{short}")
         body = self._signed(key, {"member": member, "hash": hash_, "candidate": candidate})
-        if not await _insist(lambda: self.store.put_new(key, body, self._ttl_s)):
+        if not await insist(lambda: self.store.put_new(key, body, self._ttl_s)):
             (there,) = await self._read(f"{number}:member:{short}")
             if there is None or there["hash"] != hash_:
                 return "taken"
         places = self._key(f"{number}:places")
-        if await _insist(lambda: self.store.hold(places, short, size, self._ttl_s)):
+        if await insist(lambda: self.store.hold(places, short, size, self._ttl_s)):
             return "there"
         await self.store.delete(key)
         return "full"
 
     async def members(self, number: int) -> dict[str, Mapping[str, Any]]:
-        """The candidates in a generation, by member. Raises BoardLost."""
+        """The candidates in a generation, by member. Raises StoreLost."""
         shorts = await self._holders(number)
         records = await self._read(*(f"{number}:member:{short}" for short in shorts))
         return {r["member"]: r["candidate"] for r in records if r is not None}
 
     async def post(self, number: int, outcome: Mapping[str, Any], ttl_s: float) -> None:
-        """Post the outcome of a generation. Raises BoardLost."""
+        """Post the outcome of a generation. Raises StoreLost."""
         await self._put(self._key(f"{number}:posted"), outcome, ttl_s)
 
     async def posted(self, number: int) -> Mapping[str, Any] | None:
-        """The outcome of a generation, if there is one. Raises BoardLost."""
+        """The outcome of a generation, if there is one. Raises StoreLost."""
         (found,) = await self._read(f"{number}:posted")
         return found
 
     async def arrived(self, number: int) -> int:
-        """How many members have arrived. Raises BoardLost."""
+        """How many members have arrived. Raises StoreLost."""
         return len(await self._holders(number))
 
     async def lead(self, number: int, owner: str, ttl_s: float) -> bool:
@@ -133,11 +126,11 @@ class Board:
         await self.store.drop(self._key(f"{number}:lead"), owner)
 
     async def _holders(self, number: int) -> list[str]:
-        return await _insist(lambda: self.store.holders(self._key(f"{number}:places")))
+        return await insist(lambda: self.store.holders(self._key(f"{number}:places")))
 
     async def _read(self, *names: str) -> list[dict[str, Any] | None]:
         keys = [self._key(name) for name in names]
-        found = await _insist(lambda: self.store.find(*keys)) if keys else {}
+        found = await insist(lambda: self.store.find(*keys)) if keys else {}
         bodies = [self._signer.check(key, found[key]) if key in found else None for key in keys]
         return [None if body is None else dict(json.loads(body)) for body in bodies]
 
@@ -147,7 +140,7 @@ class Board:
         async def put() -> bool | None:
             return await self.store.put(key, body, ttl_s) or None
 
-        await _insist(put)
+        await insist(put)
 
     def _key(self, name: str) -> str:
         return f"{self.name}:{name}"
@@ -155,16 +148,6 @@ class Board:
     def _signed(self, key: str, value: Mapping[str, Any]) -> bytes:
         body = json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
         return self._signer.sign(key, body)
-
-
-async def _insist(attempt: Callable[[], Awaitable[T | None]]) -> T:
-    """What an attempt gives, tried until it is not None. Raises BoardLost."""
-    for pause in (0.0, *PAUSES_S):
-        await asyncio.sleep(pause)
-        found = await attempt()
-        if found is not None:
-            return found
-    raise BoardLost
 
 
 def _short(member: str) -> str:

@@ -14,13 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judge_service.cohort.board import REMEMBERED, Board, BoardLost, Generation
+from judge_service.cohort.board import REMEMBERED, Board, Generation
 from judge_service.cohort.codec import (
     candidate_hash,
     candidate_json,
     candidate_of,
     common_hash,
 )
+from judge_service.cohort.insist import StoreLost
 from judge_service.cohort.request import KEPT_S, JoinRequest
 from judge_service.cohort.seats import Seats
 from judge_service.engine import Engine
@@ -106,13 +107,13 @@ class Cohorts:
         if self._wall() >= self._alone_until.get(board.name, 0.0):
             try:
                 return await self._join(request, board)
-            except BoardLost:
+            except StoreLost:
                 self._stay_here(board.name, request.deadline_s)
         # Without the store only members of this process can find each other: those who wait here
         # already, and those who come until the group's time is over.
         try:
             return await self._join(request, self._board(request, self._here))
-        except BoardLost:
+        except StoreLost:
             lost = InternalError("no place was found for the member")
             return Joined(generation=1, posted=_without_group(lost, request.size))
 
@@ -160,7 +161,7 @@ class Cohorts:
             arrival = await board.arrive(place, request.member, request.size, own, data)
             if arrival == "there":
                 return await self._wait(request, board, began)
-        raise BoardLost
+        raise StoreLost
 
     def _place(
         self, request: JoinRequest, known: list[Generation], same: list[Generation]
@@ -232,7 +233,7 @@ class Cohorts:
                 if posted is not None:
                     return Joined(generation=found.number, posted=posted)
                 complete = await board.arrived(found.number) >= request.size
-            except BoardLost:
+            except StoreLost:
                 if self._wall() < found.closes_at:
                     raise
                 lost = _without_group(
@@ -271,7 +272,7 @@ class Cohorts:
             if ranked:
                 posted["kept_until"] = self._wall() + request.kept_s
             # Those here have it whether or not it can be posted; the verdicts are kept anyway.
-            with suppress(BoardLost):
+            with suppress(StoreLost):
                 await board.post(number, posted, KEPT_S if ranked else FAILED_KEPT_S)
             return Joined(generation=number, posted=posted, spent=outcome.usage)
         finally:

@@ -10,8 +10,10 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 
+from judge_service.cohort.insist import StoreLost, insist
 from judge_service.storage.memory_store import MemoryStore
 from judge_service.storage.store import Store
 
@@ -48,12 +50,10 @@ class Seats:
 
     async def _take(self, name: str, owner: str) -> tuple[Store, int]:
         for store in (self._store, self._here):
-            for number in range(MOST):
-                taken = await store.hold(f"{name}:{number}", owner, 1, LEASE_S)
-                if taken is None:
-                    break
-                if taken:
-                    return store, number
+            with suppress(StoreLost):
+                for number in range(MOST):
+                    if await insist(partial(store.hold, f"{name}:{number}", owner, 1, LEASE_S)):
+                        return store, number
         # More than any group can have: they are all the same member from here on.
         return self._here, MOST
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import re
@@ -13,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -120,13 +123,36 @@ def test_what_fails_while_starting_is_one_line(
 ) -> None:
     """What only the start itself finds out is told like an early mistake."""
     monkeypatch.setattr(os, "environ", dict(os.environ))
-    monkeypatch.setattr(server, "app", lambda: server.ReadableStart(Starlette(lifespan=_Broken)))
+    monkeypatch.setattr(server, "app", lambda: server.GuardedStart(Starlette(lifespan=_Broken)))
 
     ran = cli("serve", "--port", "0", *folders(folder))
 
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines() == ["error: judges.toml: judges[a]: model: nobody serves it"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_full_collection_does_not_look_through_what_the_start_made() -> None:
+    """It would stop every request under way for a tenth of a second, again and again."""
+    told: list[str] = []
+
+    async def send(message: Any) -> None:
+        # Whoever hears that the service is ready may send requests at once.
+        told.append(message["type"] if gc.get_freeze_count() else "not frozen")
+
+    async def start() -> None:
+        messages = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+
+        async def receive() -> Any:
+            return next(messages)
+
+        await server.GuardedStart(Starlette())({"type": "lifespan"}, receive, send)
+
+    try:
+        asyncio.run(start())
+    finally:
+        gc.unfreeze()
+    assert told == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 from judge_service.cohort.seats import Seats
 from judge_service.storage.memory_store import MemoryStore
 
 
 class Lost(MemoryStore):
-    """A store that cannot say who holds what."""
+    """A store that cannot say who holds what, so many times or for ever."""
+
+    def __init__(self, times: float = math.inf) -> None:
+        super().__init__()
+        self.times = times
 
     async def hold(self, key: str, owner: str, limit: int, ttl_s: float) -> bool | None:
         """Nobody knows."""
-        return None
+        self.times -= 1
+        return None if self.times >= 0 else await super().hold(key, owner, limit, ttl_s)
 
 
 def test_everybody_has_a_number_of_their_own() -> None:
@@ -60,6 +66,18 @@ def test_without_a_store_a_process_tells_its_own_apart() -> None:
 
     async def run() -> list[int]:
         async with seats.seat("text") as first, seats.seat("text") as second:
+            return [first, second]
+
+    assert asyncio.run(run()) == [0, 1]
+
+
+def test_a_store_that_is_slow_once_does_not_part_members() -> None:
+    """Two replicas tell their members apart although neither was answered at once."""
+    store = Lost(times=3)
+    one, other = Seats(store), Seats(store)
+
+    async def run() -> list[int]:
+        async with one.seat("text") as first, other.seat("text") as second:
             return [first, second]
 
     assert asyncio.run(run()) == [0, 1]
