@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from judge_service.api.body_room import ROOM
 from judge_service.api.problems import Problem
 from judge_service.api.stepwise_json import StepwiseDecoder
 
@@ -24,7 +25,7 @@ LONG_BODY_BYTES = 64 * 1024
 
 
 async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
-    """The decoded body. Raises Problem: 408, 413, 415 or 422."""
+    """The decoded body. Raises Problem: 408, 413, 415, 422 or 503."""
     body = await read_bytes(request, limit)
     if len(body) > LONG_BODY_BYTES:
         return await asyncio.to_thread(decode_json, body)
@@ -32,7 +33,7 @@ async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
-    """The body as it came. Raises Problem: 408, 413 or 415."""
+    """The body as it came. Raises Problem: 408, 413, 415, or 503 when many long ones are held."""
     _check_headers(request, limit)
     body = bytearray()
     try:
@@ -41,6 +42,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
                 body += chunk
                 if len(body) > limit:
                     raise _too_large(limit)
+                ROOM.hold(len(body))
     except TimeoutError:
         raise Problem(
             408, "body_too_slow", f"the body was not there within {RECEIVE_S:g} s",

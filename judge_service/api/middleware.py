@@ -9,6 +9,7 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from judge_service.api.body_room import ROOM
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.problems import Problem
 from judge_service.api.request_note import RequestNote, begin_note
@@ -69,6 +70,7 @@ class RequestContext:
                 problem = Problem(500, "internal", f"an internal error; request {note.request_id}")
                 await FiniteJSONResponse(problem.body(), 500)(scope, receive, send_with_id)
         finally:
+            ROOM.leave(note)
             tell_once()
             if tracing is not None and active is not None:
                 tracing.end(active, _method(scope), _route(scope), status or HUNG_UP)

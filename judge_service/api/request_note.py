@@ -14,7 +14,8 @@ _current: ContextVar[RequestNote | None] = ContextVar("request_note", default=No
 class RequestNote:
     """One request's note. Tasks it starts share it, so what they find out stands in it, too.
 
-    ``client`` is the name of the caller's key; ``code`` the last failed outcome's.
+    ``client`` is the name of the caller's key; ``code`` the last failed outcome's; ``body_bytes``
+    what the request holds of the room for long bodies.
     """
 
     request_id: str
@@ -23,6 +24,7 @@ class RequestNote:
     failed: int = 0
     code: str | None = None
     upstream_requests: int = 0
+    body_bytes: int = 0
 
     def fields(self) -> dict[str, str | int | None]:
         """What the access line says of it: of one outcome its status, of many how many failed."""

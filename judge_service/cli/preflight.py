@@ -28,6 +28,8 @@ class Prepared:
 
 def prepare(settings: Settings, environ: Mapping[str, str]) -> Prepared:
     """Load and check everything that is cheap to load. Raises ConfigError."""
+    for name in settings.rule_modules:
+        _require_module(name)
     library = load_library(
         settings.rubrics_dir, settings.anchors_dir, rule_modules=settings.rule_modules
     )
@@ -55,6 +57,15 @@ def prepare(settings: Settings, environ: Mapping[str, str]) -> Prepared:
         trial=None,
         warnings=(*bench.warnings(), *warnings),
     )
+
+
+def _require_module(name: str) -> None:
+    try:
+        found = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        found = None
+    if found is None:
+        raise ConfigError(f"--rule-modules: there is no module {name!r} on Python's path")
 
 
 def _embedded(settings: Settings) -> str:

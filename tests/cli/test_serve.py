@@ -168,6 +168,8 @@ def test_a_full_collection_does_not_look_through_what_the_start_made() -> None:
         (["--local-model", "nowhere.gguf"], "nowhere.gguf: no such model file"),
         (["--log-level", "loud"], "--log-level: 'loud' is none of"),
         (["--workers", "0"], "--workers: 0 is less than 1"),
+        (["--rule-modules", "json,no_such_rules"], "--rule-modules: there is no module 'no_such"),
+        (["--rule-modules", "no_such.rules"], "--rule-modules: there is no module 'no_such.rules'"),
         (["--redis-url", "redis://localhost"], "SECRET: needed with"),
         (
             ["--host", "no.such.invalid", "--allow-unauthenticated", "--embedded-judge"],
