@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from judge_service.escape import escape_character
 
@@ -27,8 +28,8 @@ def redact(reason: str, *, secrets: Iterable[str], system: str) -> str:
     """
     hidden = bytearray(len(reason))
     for secret in filter(None, secrets):
-        for match in re.finditer(re.escape(secret), reason, re.IGNORECASE):
-            _hide(hidden, match.start(), match.end())
+        for start in _places(secret, reason):
+            _hide(hidden, start, start + len(secret))
     _hide_quotations(hidden, reason, system)
     parts = []
     for run in re.finditer(rb"\x00+|\x01+", hidden):
@@ -42,12 +43,27 @@ def visible(text: str) -> str:
     return _HARMFUL.sub(lambda match: escape_character(match[0]), text)
 
 
+def _places(secret: str, reason: str) -> Iterator[int]:
+    """Where the secret stands in the reason, in any case."""
+    if not (secret.isascii() and reason.isascii()):
+        yield from (match.start() for match in re.finditer(re.escape(secret), reason, re.I))
+        return
+    # Secrets are new for every call: compiling a pattern for each costs more than the search.
+    reason, secret = reason.lower(), secret.lower()
+    start = reason.find(secret)
+    while start >= 0:
+        yield start
+        start = reason.find(secret, start + len(secret))
+
+
 def _hide_quotations(hidden: bytearray, reason: str, system: str) -> None:
     size = MIN_SYSTEM_RUN
-    said, source = (_SPACES.sub(" ", text) for text in (reason, system))
-    runs = {said[i : i + size] for i in range(len(said) - size + 1)}
-    if not runs:
+    said, source = _SPACES.sub(" ", reason), _evened(system)
+    # A run of that length covers one of these pieces, wherever it begins.
+    pieces = (said[i : i + size // 2] for i in range(0, len(said) - size // 2 + 1, size // 2))
+    if not any(piece in source for piece in pieces):
         return
+    runs = {said[i : i + size] for i in range(len(said) - size + 1)}
     shared = {run for i in range(len(source) - size + 1) if (run := source[i : i + size]) in runs}
     if not shared:
         return
@@ -56,6 +72,11 @@ def _hide_quotations(hidden: bytearray, reason: str, system: str) -> None:
         if said[i : i + size] in shared:
             _hide(hidden, max(i, done), i + size)
             done = i + size
+
+
+@lru_cache(maxsize=64)
+def _evened(system: str) -> str:
+    return _SPACES.sub(" ", system)
 
 
 def _hide(hidden: bytearray, start: int, end: int) -> None:
