@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-for folder in (ROOT / "clients" / "src", ROOT / "examples" / "dashscope"):
+DOUBLES = ROOT / "tests" / "clients" / "doubles"
+for folder in (ROOT / "clients" / "src", ROOT / "examples" / "dashscope", DOUBLES):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 

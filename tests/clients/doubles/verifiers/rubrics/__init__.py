@@ -1,0 +1,1 @@
+"""Rubrics of the classic API."""

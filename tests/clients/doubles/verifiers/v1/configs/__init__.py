@@ -1,0 +1,1 @@
+"""Settings of the v1 API."""
