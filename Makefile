@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 READY := $(VENV)/.ready
+TRL_READY := .venv-trl/.ready
 # Nothing younger than this gets into the lock files: a release needs time to be found bad.
 COOLDOWN := 2026-11-15
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 \
@@ -15,10 +16,11 @@ FAULTS ?=
 export PATH := $(CURDIR)/$(VENV)/redis/bin:$(PATH)
 
 .PHONY: help install redis-server serve test check lint typecheck bandit format rubrics matrix attacks \
-	trial recordings rank-quality openrlhf-client assess-cost faults $(FAULT_SCENARIOS) lock clean
+	trial recordings rank-quality openrlhf-client assess-cost \
+	example-dashscope example-trl faults $(FAULT_SCENARIOS) lock clean
 
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 install: $(READY) redis-server ## Install everything: .venv from the lock files and their hashes, Redis for tests
 
@@ -78,6 +80,17 @@ openrlhf-client: $(READY) ## Let OpenRLHF's own client, taken from its wheel, as
 assess-cost: $(READY) ## Print the CPU of an assessment beside LiteLLM's own call, as ratios
 	$(BIN)/python -m benchmarks.assess_cost
 
+example-dashscope: $(READY) ## Rollouts, rewards and group rewards in DashScope's own server, offline
+	$(BIN)/python examples/run.py dashscope
+
+example-trl: $(READY) $(TRL_READY) ## GRPO steps of a tiny model in TRL, offline once torch is there
+	TRL_PYTHON=$(CURDIR)/.venv-trl/bin/python $(BIN)/python examples/run.py trl
+
+$(TRL_READY): examples/trl_grpo/requirements.txt
+	$(PYTHON) -m venv .venv-trl
+	.venv-trl/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 faults: $(READY) redis-server ## Run the whole fault suite (most of an hour); each part is a target, too
 	$(BIN)/python -m benchmarks.faults all $(FAULTS)
 
@@ -90,4 +103,4 @@ lock: ## Resolve the lock files anew (in an installed environment)
 	echo hatchling | $(COMPILE) - -c requirements-dev.lock -o build.lock
 
 clean: ## Remove what was installed and built
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-trl build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
