@@ -28,8 +28,7 @@ def running(command: Sequence[str], **more: str) -> Iterator[str]:
         command, env={**os.environ, **more}, stdout=subprocess.PIPE, text=True
     )
     try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
+        line = process.stdout.readline() if process.stdout else ""
         if not line:
             raise SystemExit(f"it did not start: {' '.join(command)}")
         yield line

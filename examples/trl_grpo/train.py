@@ -17,10 +17,6 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from trl import GRPOConfig, GRPOTrainer
 
-WORDS = (
-    "what is the capital of France Italy Spain how many legs has a cat dog Paris Rome Madrid four "
-    "it answer yes no because and in city animal Europe not I do know this that was can"
-).split()
 QUESTIONS = [
     "what is the capital of France",
     "what is the capital of Italy",
@@ -28,6 +24,7 @@ QUESTIONS = [
     "how many legs has a dog",
 ]
 ANSWERS = ["Paris", "Rome", "four", "four"]
+MORE_WORDS = ["it", "answer", "yes", "no", "because", "and", "city", "animal", "not", "I", "know"]
 
 
 def main() -> None:
@@ -77,7 +74,8 @@ def main() -> None:
 
 def tiny() -> tuple[Any, Any]:
     """A tokenizer of whole words and a model of a few thousand parameters."""
-    words = ["<pad>", "<eos>", "<unk>", *dict.fromkeys(WORDS)]
+    known = [word for text in [*QUESTIONS, *ANSWERS, *MORE_WORDS] for word in text.split()]
+    words = ["<pad>", "<eos>", "<unk>", *dict.fromkeys(known)]
     plain = Tokenizer(models.WordLevel({w: n for n, w in enumerate(words)}, unk_token="<unk>"))
     plain.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(
