@@ -25,10 +25,11 @@ Keeper = AsyncGenerator[None, None]
 
 
 class Pools:
-    """The pools of one client."""
+    """The pools of one client, each with at most ``connections`` of them."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, connections: int | None = MAX_CONNECTIONS) -> None:
         self._settings = settings
+        self._connections = connections
         self._pools: weakref.WeakKeyDictionary[
             asyncio.AbstractEventLoop, tuple[httpx.AsyncClient, Keeper]
         ] = weakref.WeakKeyDictionary()
@@ -66,7 +67,7 @@ class Pools:
             # The deadline of a call bounds all but the connecting, which is worth a second try.
             timeout=httpx.Timeout(None, connect=CONNECT_S),
             limits=httpx.Limits(
-                max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE
+                max_connections=self._connections, max_keepalive_connections=MAX_IDLE
             ),
             trust_env=not self._settings.is_local,
             follow_redirects=False,

@@ -15,6 +15,8 @@ from judge_client.results import Failure
 from judge_client.settings import Settings
 
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
+HELD = "/v1/groups/join"
+"""Where answers wait for other requests."""
 
 
 class Transport:
@@ -26,10 +28,13 @@ class Transport:
     def __init__(self, settings: Settings) -> None:
         self._url = settings.url
         self._pools = Pools(settings)
+        # Members of a group are held until the last one is there, which a limit could keep out.
+        self._held = Pools(settings, connections=None)
 
     async def close(self) -> None:
         """Close the connections of the running loop."""
         await self._pools.close()
+        await self._held.close()
 
     async def get(self, path: str, seconds: float) -> dict[str, Any] | Failure:
         """The answer to one GET, without retries. Raises RequestRefused."""
@@ -82,7 +87,8 @@ class Transport:
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
     ) -> tuple[int, httpx.Headers, bytes] | None:
         """Status, headers and body of an answer; None when it is longer than any answer is."""
-        http = await self._pools.here()
+        pools = self._held if path == HELD else self._pools
+        http = await pools.here()
         async with http.stream(
             method, f"{self._url}{path}", content=body, headers=headers
         ) as answer:

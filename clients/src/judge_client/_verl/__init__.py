@@ -1,0 +1,1 @@
+"""The parts of ``judge_client.verl``."""
