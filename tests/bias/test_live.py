@@ -1,0 +1,169 @@
+"""Live figures: what enters them, and that all processes of a service are in them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge_service.bias.board import PREFIX, BiasBoard
+from judge_service.bias.live import Score, ScoreHistory
+from judge_service.bias.report import BiasReport
+from judge_service.history import PairHistory
+from judge_service.storage.memory_store import MemoryStore
+from judge_service.storage.secret import ServiceSecret
+from tests.harness import Judges, RunningService, judged_by, write_rubric
+from tests.provider import FakeProvider
+
+SECRET = ServiceSecret(current=b"a secret of this service, long enough")
+
+
+@pytest.fixture
+def rubrics(tmp_path: Path) -> Path:
+    """A folder with a rubric for answers and one for pairs."""
+    write_rubric(tmp_path)
+    write_rubric(tmp_path, "pair", kind="compare")
+    return tmp_path
+
+
+@pytest.fixture
+def alone(provider: FakeProvider, rubrics: Path) -> Iterator[RunningService]:
+    """A service of one judge that nobody has asked yet."""
+    with judged_by(Judges(provider).add("alpha"), rubrics) as running:
+        yield running
+
+
+def seen(service: RunningService) -> tuple[int, int]:
+    """The pairs and the scored answers of the first judge."""
+    report = BiasReport.model_validate(service.http.get("/v1/bias").json())
+    return report.judges[0].pairs, report.judges[0].answers
+
+
+def test_groups_are_in_the_figures(alone: RunningService) -> None:
+    """A ranked group's scored members, and its pairs; equal answers were judged once."""
+    texts = ["One good answer.", "Another answer.", "Another answer.", "A third good answer."]
+    candidates = [{"text": text, "family": "candidate-family"} for text in texts]
+    alone.post(
+        "/v1/rank",
+        {"rubric": "quality", "prompt": "p", "candidates": candidates, "strategy": "assess"},
+    )
+    assert seen(alone) == (0, 3)
+    alone.post("/v1/rank", {"rubric": "pair", "prompt": "p", "candidates": candidates})
+    assert seen(alone) == (3, 3)
+
+
+def test_kept_verdicts_and_audits_are_not(alone: RunningService) -> None:
+    """Nothing new was said of the judge, or it was asked to be looked at."""
+    for _ in range(2):
+        alone.assess("An answer.", prompt="The same?")
+    alone.assess("An answer.", audit=True)
+
+    assert seen(alone) == (0, 1)
+
+
+def test_processes_that_share_a_store_tell_of_both(
+    provider: FakeProvider, rubrics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever is asked; one that has ended is no longer in the figures."""
+    monkeypatch.setattr("judge_service.bias.board.POST_EVERY_S", 0.02)
+    judges, store = Judges(provider).add("alpha"), rubrics / "store.sqlite"
+    waited = threading.Event()
+
+    def wait_for(service: RunningService, processes: int) -> BiasReport:
+        for _ in range(500):
+            report = BiasReport.model_validate(service.http.get("/v1/bias").json())
+            if report.processes == processes:
+                return report
+            waited.wait(0.02)
+        raise AssertionError(f"never {processes} processes")
+
+    with judged_by(judges, rubrics, store=store) as one:
+        with judged_by(judges, rubrics, store=store) as other:
+            one.compare("A good answer.", "Another answer.")
+            other.compare("A third good answer.", "A fourth answer.")
+            reports = [wait_for(service, 2) for service in (one, other)]
+        left = wait_for(one, 1)
+
+    assert [report.judges[0].pairs for report in reports] == [2, 2]
+    assert left.judges[0].pairs == 1
+    assert left.notes == []
+
+
+class SharedStore(MemoryStore):
+    """A store in memory that says that others see it."""
+
+    @property
+    def shared(self) -> bool:
+        """As Redis would."""
+        return True
+
+
+def board(store: MemoryStore, secret: ServiceSecret = SECRET) -> BiasBoard:
+    """A process with one pair and one scored answer."""
+    pairs, scores = PairHistory(), ScoreHistory()
+    pairs.add("alpha", "first", "first", (10, 20), (1, 0))
+    scores.add("alpha", Score("rubric", 0.5, 10, 1))
+    return BiasBoard(store, secret, pairs, scores)
+
+
+def test_what_was_posted_comes_back_as_it_was() -> None:
+    """Another process reads the very same records."""
+
+    async def scenario() -> None:
+        store = SharedStore()
+        one, other = board(store), board(store)
+        await one.post()
+
+        gathered = await other.gather()
+
+        assert gathered.note is None
+        own, others = gathered.snapshots
+        assert (dict(own.pairs), dict(own.scores)) == (
+            {name: tuple(kept) for name, kept in others.pairs.items()},
+            {name: tuple(kept) for name, kept in others.scores.items()},
+        )
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("forged", [b"", b"{}", b"x" * 200], ids=["empty", "unsigned", "noise"])
+def test_what_others_write_into_the_store_counts_for_nothing(forged: bytes) -> None:
+    """Only what this service signed is read, and only in a form that it knows."""
+
+    async def scenario() -> None:
+        store = SharedStore()
+        await board(store, ServiceSecret(current=b"the secret of another service, long")).post()
+        await store.hold(f"{PREFIX}processes", "forger", 256, 60)
+        await store.put(f"{PREFIX}forger", forged, 60)
+
+        gathered = await board(store).gather()
+
+        assert len(gathered.snapshots) == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_store_that_cannot_say_leaves_a_process_its_own() -> None:
+    """And the report says what may be missing."""
+
+    class Silent(SharedStore):
+        async def holders(self, key: str) -> list[str] | None:
+            return None
+
+    async def scenario() -> None:
+        report = await board(Silent()).report({"alpha": "alpha"})
+
+        assert (report.processes, report.judges[0].pairs) == (1, 1)
+        assert "cannot say" in report.notes[0]
+
+    asyncio.run(scenario())
+
+
+def test_a_store_of_its_own_is_told() -> None:
+    """Whoever reads the figures knows that other processes are not in them."""
+    report = asyncio.run(board(MemoryStore()).report({"alpha": "alpha"}))
+
+    assert "share no store" in report.notes[0]
