@@ -77,7 +77,7 @@ def test_every_fault_is_named_with_file_and_field(
         "one.toml: criteria: the weights must sum to 1",
         "two.toml: colour: unknown field",
         "stray.jsonl: there is no rubric",
-        "g.jsonl: line 1: neither labels nor choice",
+        "g.jsonl: line 1: prompt: missing",
         "g.jsonl: line 2: not JSON",
         "judges.toml: judges[a]: family",
     ):
@@ -175,8 +175,8 @@ def test_a_missing_key_is_a_warning(cli: Cli, tmp_path: Path) -> None:
 
 def test_strict_lets_warnings_fail(cli: Cli) -> None:
     """For those who want every no answered."""
-    assert cli("check", "helpfulness").code == 0
-    assert cli("check", "helpfulness", "--strict").code == 1
+    assert cli("check", "writing-quality").code == 0
+    assert cli("check", "writing-quality", "--strict").code == 1
 
 
 @pytest.mark.parametrize(
@@ -245,10 +245,10 @@ def test_anchors_at_both_ends(cli: Cli, tmp_path: Path, folders: list[str]) -> N
 @pytest.mark.parametrize(
     ("name", "item", "answer"),
     [
-        ("quality", {"labels": {"quality": [4]}}, "yes"),
-        ("humans", {"labels": {"quality": [4]}}, "yes"),
-        ("humans", {"labels": {"other": [4]}}, "no"),
-        ("humans", {"choice": ["first"]}, "no"),
+        ("quality", {"candidate": "a", "labels": {"quality": [4]}}, "yes"),
+        ("humans", {"candidate": "a", "labels": {"quality": [4]}}, "yes"),
+        ("humans", {"candidate": "a", "labels": {"other": [4]}}, "no"),
+        ("humans", {"candidates": ["a", "b"], "choice": ["first"]}, "no"),
     ],
     ids=["own", "fitting", "other criteria", "choices"],
 )
@@ -257,7 +257,7 @@ def test_a_gold_set_is_found(
 ) -> None:
     """Under the rubric's name, or another that labels its criteria."""
     write_rubric(tmp_path, rules=BOUNDED)
-    write_lines(tmp_path / "anchors" / "gold" / f"{name}.jsonl", {"id": "1", **item})
+    write_lines(tmp_path / "anchors" / "gold" / f"{name}.jsonl", {"id": "1", "prompt": "?", **item})
 
     assert answers(cli, *folders)[10]["answer"] == answer
 

@@ -106,16 +106,40 @@ def test_wilcoxon_is_exact_on_few_items(differences: list[float]) -> None:
     assert found.p_value == pytest.approx(by_hand.wilcoxon_exact(differences), abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_wilcoxon_is_exact_with_ties(seed: int) -> None:
+    """Points of judges tie all the time; over all signs again."""
+    draw = by_hand.seeded(seed)
+    differences = [float(draw.choice([-2, -1, -1, 0, 0, 1, 1, 2])) for _ in range(14)]
+    expected = by_hand.wilcoxon_exact(differences)
+
+    found = wilcoxon([3.0] * 14, [3.0 + d for d in differences])
+
+    assert found is not None
+    assert found.p_value == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize("n", [6, 8, 10])
-def test_wilcoxon_with_ties_on_few_items_is_near_the_exact_one(n: int) -> None:
-    """All up by one point: the smallest p there is."""
+def test_all_up_by_one_point_is_the_smallest_p(n: int) -> None:
+    """One way of all ways, on each side."""
     found = wilcoxon([3.0] * n, [4.0] * n)
 
     assert found is not None
-    assert found.p_value < 0.05
-    assert found.p_value == pytest.approx(2 / 2**n, abs=0.03)
+    assert found.p_value == pytest.approx(2 / 2**n, abs=1e-12)
     assert found.effect is not None
     assert found.effect.value == 1.0
+
+
+def test_wilcoxon_on_many_items_is_near_scipys() -> None:
+    """Without ties the approximation is good, on both sides of the limit of exactness."""
+    from scipy import stats
+
+    draw = by_hand.seeded(4)
+    for n in (150, 380, 420):
+        differences = [draw.gauss(0.1, 1.0) for _ in range(n)]
+        found = wilcoxon([0.0] * n, differences)
+        assert found is not None
+        assert found.p_value == pytest.approx(stats.wilcoxon(differences).pvalue, abs=0.005)
 
 
 def test_where_nothing_differs_there_is_no_test() -> None:

@@ -1,0 +1,1 @@
+"""Gold sets: human-labelled items, read, checked, converted from public forms, and written."""

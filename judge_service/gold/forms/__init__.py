@@ -1,0 +1,1 @@
+"""Public forms of labelled data, each turned into gold items by one file."""

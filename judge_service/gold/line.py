@@ -1,0 +1,259 @@
+"""A line of a gold file: what may stand in it, read and written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Strict,
+    StrictInt,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
+
+from judge_service.family import normalize_family
+from judge_service.gold.item import GoldItem
+from judge_service.types import Candidate, Message, Prompt, ToolCall
+
+MAX_TEXT_BYTES = 1024 * 1024
+MAX_ANNOTATORS = 100
+
+
+def _bounded(text: str) -> str:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise ValueError("a text holds half of a surrogate pair") from None
+    if size > MAX_TEXT_BYTES:
+        raise ValueError(f"a text may have at most {MAX_TEXT_BYTES:,} bytes")
+    return text
+
+
+def _family(word: str) -> str:
+    if not normalize_family(word):
+        raise ValueError(f"{word!r} is no family")
+    return word
+
+
+Text = Annotated[str, AfterValidator(_bounded)]
+FamilyWord = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_family)]
+Families = FamilyWord | Annotated[tuple[FamilyWord, ...], Field(min_length=1, max_length=8)]
+HumanPoint = StrictInt | Annotated[float, Strict(), Field(allow_inf_nan=False)]
+HumanPoints = Annotated[tuple[HumanPoint, ...], Field(min_length=1, max_length=MAX_ANNOTATORS)]
+GoldId = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Call(_Line):
+    name: str = Field(min_length=1, max_length=128)
+    arguments: Text = ""
+    id: str | None = None
+
+
+class _Message(_Line):
+    role: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,32}$")]
+    content: Text | None = None
+    name: str | None = None
+    tool_calls: tuple[_Call, ...] = ()
+    tool_call_id: str | None = None
+
+    def domain(self) -> Message:
+        return Message(
+            role=self.role,
+            text=self.content or "",
+            name=self.name,
+            tool_calls=tuple(ToolCall(**call.model_dump()) for call in self.tool_calls),
+            tool_call_id=self.tool_call_id,
+        )
+
+
+Messages = Annotated[tuple[_Message, ...], Field(min_length=1, max_length=4_096)]
+
+
+class _Candidate(_Line):
+    text: Text | None = None
+    messages: Messages | None = None
+    policy_model: Annotated[str, StringConstraints(min_length=1, max_length=512)] | None = None
+    family: Families | None = None
+    finish_reason: Annotated[str, StringConstraints(max_length=64)] | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> _Candidate:
+        if (self.text is None) == (self.messages is None):
+            raise ValueError("give exactly one of text and messages")
+        return self
+
+
+def _form(value: object) -> str | None:
+    """Which of the forms of a field a value has, so that faults of the others are not reported."""
+    if isinstance(value, str):
+        return "(text)"
+    if isinstance(value, (list, tuple)):
+        return "(messages)"
+    return "(object)" if isinstance(value, (dict, _Candidate)) else None
+
+
+PromptField = Annotated[
+    Annotated[Text, Tag("(text)")] | Annotated[Messages, Tag("(messages)")],
+    Discriminator(
+        _form, custom_error_type="form", custom_error_message="must be a text or a list of messages"
+    ),
+]
+CandidateField = Annotated[
+    Annotated[Text, Tag("(text)")] | Annotated[_Candidate, Tag("(object)")],
+    Discriminator(
+        _form, custom_error_type="form", custom_error_message="must be a text or an object"
+    ),
+]
+
+
+class GoldLine(_Line):
+    """``{"id", "prompt", "candidate" | "candidates", "reference", "labels" | "choice", "family"}``.
+
+    Reference and family may be missing. ``labels`` are points by criterion, ``choice`` is of two
+    candidates; both are lists with one entry per annotator. A candidate is a text, or an object
+    with ``text`` or ``messages`` and perhaps a ``family`` of its own. ``metadata`` is kept and not
+    looked at.
+    """
+
+    id: GoldId
+    prompt: PromptField
+    candidate: CandidateField | None = None
+    candidates: Annotated[tuple[CandidateField, ...], Field(min_length=2, max_length=2)] | None = (
+        None
+    )
+    reference: Text | None = None
+    labels: (
+        Annotated[
+            dict[Annotated[str, StringConstraints(min_length=1, max_length=64)], HumanPoints],
+            Field(min_length=1),
+        ]
+        | None
+    ) = None
+    choice: (
+        Annotated[
+            tuple[Literal["first", "second", "tie"], ...],
+            Field(min_length=1, max_length=MAX_ANNOTATORS),
+        ]
+        | None
+    ) = None
+    family: Families | None = None
+    metadata: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> GoldLine:
+        if (self.candidate is None) == (self.candidates is None):
+            raise ValueError("give exactly one of candidate and candidates")
+        if (self.labels is None) == (self.choice is None):
+            raise ValueError("give exactly one of labels and choice")
+        if self.candidate is not None and self.choice is not None:
+            raise ValueError("choice: is between two candidates; a single one has labels")
+        if self.candidates is not None and self.labels is not None:
+            raise ValueError("labels: are for a single candidate; two have a choice")
+        return self
+
+    def item(self) -> GoldItem:
+        """The item of the line."""
+        shown = (self.candidate,) if self.candidates is None else self.candidates
+        return GoldItem(
+            id=self.id,
+            prompt=_prompt(self.prompt),
+            candidates=tuple(self._candidate(c) for c in shown if c is not None),
+            reference=self.reference,
+            labels={n: tuple(map(float, points)) for n, points in (self.labels or {}).items()},
+            choices=self.choice or (),
+            metadata=self.metadata,
+        )
+
+    def _candidate(self, given: str | _Candidate) -> Candidate:
+        if isinstance(given, str):
+            return Candidate(text=given, families=_families(self.family))
+        return Candidate(
+            text=given.text,
+            messages=None
+            if given.messages is None
+            else tuple(message.domain() for message in given.messages),
+            policy_model=given.policy_model,
+            families=_families(given.family)
+            or (frozenset() if given.policy_model else _families(self.family)),
+            finish_reason=given.finish_reason,
+        )
+
+
+def _prompt(prompt: str | tuple[_Message, ...]) -> Prompt:
+    return prompt if isinstance(prompt, str) else tuple(message.domain() for message in prompt)
+
+
+def _families(given: str | tuple[str, ...] | None) -> frozenset[str]:
+    words = (given,) if isinstance(given, str) else given or ()
+    return frozenset(normalize_family(word) for word in words)
+
+
+def line_of(item: GoldItem) -> dict[str, Any]:
+    """The line of an item, as JSON-ready values; ``GoldLine`` reads it back to the same item."""
+    families = {c.families for c in item.candidates}
+    shared = next(iter(families)) if len(families) == 1 else frozenset()
+    shown = [_candidate_line(c, shared) for c in item.candidates]
+    line: dict[str, Any] = {
+        "id": item.id,
+        "prompt": item.prompt
+        if isinstance(item.prompt, str)
+        else [_message_line(message) for message in item.prompt],
+    }
+    line |= {"candidate": shown[0]} if len(shown) == 1 else {"candidates": shown}
+    if item.reference is not None:
+        line["reference"] = item.reference
+    if item.choices:
+        line["choice"] = list(item.choices)
+    else:
+        line["labels"] = {n: [_plain(p) for p in points] for n, points in item.labels.items()}
+    if shared:
+        line["family"] = _words(shared)
+    if item.metadata is not None:
+        line["metadata"] = dict(item.metadata)
+    return line
+
+
+def _plain(point: float) -> float | int:
+    return int(point) if point == int(point) else point
+
+
+def _words(families: frozenset[str]) -> str | list[str]:
+    words = sorted(families)
+    return words[0] if len(words) == 1 else words
+
+
+def _candidate_line(candidate: Candidate, shared: frozenset[str]) -> str | dict[str, Any]:
+    own: dict[str, Any] = {}
+    if candidate.families and candidate.families != shared:
+        own["family"] = _words(candidate.families)
+    for name in ("policy_model", "finish_reason"):
+        value = getattr(candidate, name)
+        own |= {} if value is None else {name: value}
+    if candidate.messages is not None:
+        return {"messages": [_message_line(m) for m in candidate.messages], **own}
+    return {"text": candidate.text or "", **own} if own else candidate.text or ""
+
+
+def _message_line(message: Message) -> dict[str, Any]:
+    line: dict[str, Any] = {"role": message.role, "content": message.text}
+    for name in ("name", "tool_call_id"):
+        value = getattr(message, name)
+        line |= {} if value is None else {name: value}
+    if message.tool_calls:
+        line["tool_calls"] = [
+            {"name": call.name, "arguments": call.arguments, **({"id": call.id} if call.id else {})}
+            for call in message.tool_calls
+        ]
+    return line

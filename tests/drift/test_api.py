@@ -1,0 +1,187 @@
+"""``/v1/drift-runs``: begun, watched, kept, shown as a page; for admins only."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_service.api.auth import key_hash, pepper_of
+from tests.drift.support import DRIFT_KEYS, points, raised, worth, write_gold
+from tests.harness import Judges, RunningService, judged_by, write_rubric
+from tests.provider import FakeProvider, behaviours
+
+SECRET = "a secret of the service"
+KEYS = {"admin": "key-of-an-admin", "judge": "key-of-a-judge"}
+
+
+def done(service: RunningService, run_id: str, timeout_s: float = 60.0) -> dict[str, Any]:
+    """The run once it is through."""
+    until, pause = time.monotonic() + timeout_s, threading.Event()
+    while time.monotonic() < until:
+        run: dict[str, Any] = service.http.get(f"/v1/drift-runs/{run_id}").json()
+        if run["status"] != "running":
+            return run
+        pause.wait(0.02)
+    raise AssertionError("the run did not end")
+
+
+@pytest.fixture
+def judges(provider: FakeProvider, tmp_path: Path) -> Iterator[Judges]:
+    """``alpha`` and ``beta``, a rubric and a gold set beside the anchors."""
+    write_rubric(tmp_path)
+    gold = tmp_path / "anchors" / "gold"
+    gold.mkdir(parents=True)
+    write_gold(gold / "quality.jsonl", points(12, scores=lambda i: i % 4 + 1))
+    yield Judges(provider).add("alpha").add("beta")
+    provider.reset()
+    provider.oracle(worth)
+
+
+@pytest.fixture
+def service(judges: Judges, tmp_path: Path) -> Iterator[RunningService]:
+    """A service with that gold set and a store."""
+    with judged_by(judges, tmp_path, store=tmp_path / "store.sqlite3") as running:
+        yield running
+
+
+BODY = {"gold": "quality", "baseline": "alpha", "candidate": "beta"}
+
+
+def test_a_run_is_begun_and_told_of(service: RunningService, provider: FakeProvider) -> None:
+    """202 with an id at once; the report of the command line at the end."""
+    provider.behave("beta", raised(1.0))
+
+    begun = service.http.post("/v1/drift-runs", json=BODY)
+    run = done(service, begun.json()["id"])
+
+    assert begun.status_code == 202
+    assert begun.headers["location"] == f"/v1/drift-runs/{run['id']}"
+    assert run["status"] == "finished"
+    assert run["drift"] is True
+    assert run["report"].keys() == DRIFT_KEYS
+    assert run["progress"]["done"] == run["progress"]["judgements"] == 36
+    assert run["baseline"] == "alpha,quality"
+
+
+def test_runs_are_listed_and_shown_as_a_page(service: RunningService) -> None:
+    """The list has the verdict, the page the pictures."""
+    run_id = service.http.post("/v1/drift-runs", json=BODY).json()["id"]
+    done(service, run_id)
+
+    (listed,) = service.http.get("/v1/drift-runs").json()["runs"]
+    page = service.http.get(f"/v1/drift-runs/{run_id}/report.html")
+
+    assert (listed["id"], listed["drift"]) == (run_id, False)
+    assert "report" not in listed
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "<svg" in page.text
+
+
+def test_gold_lines_may_come_with_the_request(service: RunningService) -> None:
+    """Named as the caller likes; faults are told with their place."""
+    body = {**BODY, "gold": points(5), "baseline": "alpha,quality", "candidate": "beta,quality"}
+    run = done(service, service.http.post("/v1/drift-runs", json=body).json()["id"])
+    wrong = service.http.post("/v1/drift-runs", json={**body, "gold": [{"id": "a"}]})
+
+    assert run["report"]["n"] == 5
+    assert wrong.status_code == 422
+    assert wrong.json()["error"]["faults"][0]["field"] == "gold[0]"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gold": "nothing"}, "there is no such gold set; known: quality"),
+        ({"gold": "../quality"}, "there is no such gold set"),
+        ({"baseline": "nobody"}, "there is no judge 'nobody'"),
+        ({"candidate": "beta,nothing"}, "there is no rubric 'nothing'"),
+        ({"repeat": 0}, "greater than or equal to 1"),
+        ({"colour": "red"}, "unknown field"),
+        ({"gold": []}, "gold"),
+    ],
+    ids=["gold", "path", "judge", "rubric", "repeat", "field", "empty"],
+)
+def test_a_mistake_is_422(service: RunningService, change: dict[str, Any], message: str) -> None:
+    """Before anybody is asked."""
+    answer = service.http.post("/v1/drift-runs", json={**BODY, **change})
+
+    assert answer.status_code == 422
+    assert message in answer.text
+
+
+@pytest.mark.parametrize(
+    "run_id", ["nothing", "20260101T000000-00000000", "..%2f..%2fetc%2fpasswd"]
+)
+def test_an_unknown_run_is_404(service: RunningService, run_id: str) -> None:
+    """And no file of the machine is one."""
+    assert service.http.get(f"/v1/drift-runs/{run_id}").status_code == 404
+    assert service.http.get(f"/v1/drift-runs/{run_id}/report.html").status_code == 404
+
+
+def test_one_run_at_a_time(service: RunningService, provider: FakeProvider) -> None:
+    """A second one is told to come later; the first has no page yet."""
+    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.05))
+    first = service.http.post("/v1/drift-runs", json=BODY).json()
+    second = service.http.post("/v1/drift-runs", json=BODY)
+    page = service.http.get(f"/v1/drift-runs/{first['id']}/report.html")
+
+    assert second.status_code == 503
+    assert first["id"] in second.json()["error"]["message"]
+    assert int(second.headers["retry-after"]) > 0
+    assert page.status_code == 404
+    assert done(service, first["id"])["status"] == "finished"
+
+
+def test_a_run_goes_on_after_a_restart(
+    judges: Judges, provider: FakeProvider, tmp_path: Path
+) -> None:
+    """The same request continues it, and nothing is asked twice but what was in flight."""
+    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.05))
+    store = tmp_path / "store.sqlite3"
+    with judged_by(judges, tmp_path, store=store) as before:
+        run_id = before.http.post("/v1/drift-runs", json=BODY).json()["id"]
+        assert provider.wait_until(lambda: len(provider.requests) >= 12, 30.0)
+    provider.behave_by_default(behaviours.honest())
+
+    with judged_by(judges, tmp_path, store=store) as after:
+        stopped = after.http.get(f"/v1/drift-runs/{run_id}").json()
+        again = after.http.post("/v1/drift-runs", json=BODY).json()
+        run = done(after, run_id)
+
+    assert stopped["status"] == "interrupted"
+    assert again["id"] == run_id
+    assert run["status"] == "finished"
+    assert run["report"]["judged"] == 12
+    assert len(provider.requests) <= 36 + 4
+
+
+def test_runs_need_an_admin_key(judges: Judges, tmp_path: Path) -> None:
+    """A key that may only judge can neither begin nor read one."""
+    pepper = pepper_of(SECRET)
+    entries = [
+        f'[[keys]]\nname = "{name}"\nsha256 = "{key_hash(pepper, key)}"\ntenant = "t"\n'
+        f'scopes = ["{name}"]\n'
+        for name, key in KEYS.items()
+    ]
+    file = tmp_path / "keys.toml"
+    file.write_text("\n".join(entries))
+
+    with judged_by(judges, tmp_path, api_keys_file=file, secret=SECRET) as service:
+        codes = {
+            name: [
+                service.http.get(path, headers={"Authorization": f"Bearer {key}"}).status_code
+                for path in ("/v1/drift-runs", "/v1/drift-runs/x", "/v1/drift-runs/x/report.html")
+            ]
+            for name, key in KEYS.items()
+        }
+        nobody = service.http.post("/v1/drift-runs", json=BODY).status_code
+
+    assert codes == {"admin": [200, 404, 404], "judge": [403, 403, 403]}
+    assert nobody == 401

@@ -1,0 +1,306 @@
+"""How runs are asked: uncached, continued where they stopped, within a ceiling of cost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.drift.support import Bench, pairs, points, raised, write_gold
+from tests.harness import Judges, write_rubric
+from tests.provider import behaviours, faults, replies
+
+RUNS = ("--runs", "kept.runs")
+
+
+def test_runs_pass_the_cache_by(bench: Bench) -> None:
+    """Every run asks the judge anew, the second command as well: a kept verdict hides a change."""
+    bench.drift(gold=points(6))
+    bench.drift(gold=points(6))
+
+    assert bench.asked("alpha") == 2 * 2 * 6
+    assert bench.asked("beta") == 2 * 6
+
+
+def test_the_candidate_may_be_cached(bench: Bench) -> None:
+    """Where it is asked for."""
+    for _ in range(2):
+        bench.drift("--cached", gold=points(6))
+
+    assert bench.asked("beta") == 6
+    assert bench.asked("alpha") == 2 * 2 * 6
+
+
+def test_a_silent_upgrade_is_found_against_recorded_runs(bench: Bench) -> None:
+    """The same judge, recorded before and asked after its provider changed it."""
+    gold = points(40, scores=lambda i: i % 4 + 1)
+    bench.provider.behave("alpha", behaviours.served_as(behaviours.honest(), "alpha-2026-01"))
+    recorded = bench.command(
+        "drift", "--gold", write_gold(bench.folder / "quality.jsonl", gold),
+        "--baseline", "alpha", *RUNS,
+    )  # fmt: skip
+    before = bench.asked("alpha")
+    bench.provider.behave("alpha", behaviours.served_as(raised(0.3), "alpha-2026-02"))
+
+    ran = bench.drift("--baseline-run", "kept.runs", "--candidate", "alpha", gold=gold)
+
+    assert recorded.code == 0
+    assert "80 judgements recorded in kept.runs" in recorded.err
+    assert bench.asked("alpha") - before == 40
+    assert ran.code == 2
+    assert ran.report["baseline"]["recorded"] is not None
+    assert ran.report["baseline"]["models_served"] == ["alpha-2026-01"]
+    assert ran.report["candidate"]["served_model_changed"] is True
+
+
+def test_recorded_runs_of_other_items_are_refused(bench: Bench) -> None:
+    """A judge is not blamed for what was changed in the items."""
+    bench.drift(*RUNS, gold=points(8))
+    changed = points(8)
+    changed[3]["candidate"] += " By the way."
+
+    ran = bench.drift("--baseline-run", "kept.runs", gold=changed)
+    fewer = bench.drift("--baseline-run", "kept.runs", gold=points(7))
+
+    assert (ran.code, fewer.code) == (1, 1)
+    assert "item 'i3' was changed since" in ran.err
+    assert "item 'i7' is not in the gold set any more" in fewer.err
+
+
+def test_a_file_of_runs_is_reported_from_again(bench: Bench) -> None:
+    """Nobody is asked a second time, and the report is the same."""
+    first = bench.drift(*RUNS, gold=points(8))
+    asked = len(bench.provider.requests)
+    second = bench.drift(*RUNS, gold=points(8))
+    anew = bench.drift(*RUNS, "--overwrite", gold=points(8))
+
+    assert len(bench.provider.requests) == 2 * asked
+    assert "nobody is asked" in second.err
+    assert second.report == first.report
+    assert anew.code == 0
+
+
+def test_a_file_of_other_runs_is_not_continued(bench: Bench) -> None:
+    """Another number of repeats is another run."""
+    bench.drift(*RUNS, gold=points(4))
+    ran = bench.drift(*RUNS, "--repeat", "3", gold=points(4))
+    (bench.folder / "notes.txt").write_text("mine\n")
+    foreign = bench.drift("--runs", "notes.txt", gold=points(4))
+
+    assert ran.code == 1
+    assert "--overwrite" in ran.err
+    assert foreign.code == 1
+    assert (bench.folder / "notes.txt").read_text() == "mine\n"
+
+
+def test_a_torn_last_line_is_asked_again(bench: Bench) -> None:
+    """What a power cut leaves behind."""
+    first = bench.drift(*RUNS, gold=points(6)).report
+    file = bench.folder / "kept.runs"
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:-3]) + lines[-3][:40])
+    before = len(bench.provider.requests)
+
+    second = bench.drift(*RUNS, gold=points(6)).report
+
+    assert len(bench.provider.requests) == before + 2
+    for report in (first, second):
+        for part in (report, report["baseline"], report["candidate"]):
+            del part["usage"]
+    assert second == first
+
+
+def test_a_killed_run_goes_on_where_it_stopped(bench: Bench) -> None:
+    """After a ``kill -9`` the same command asks only for what is missing."""
+    bench.provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.03))
+    gold = write_gold(bench.folder / "quality.jsonl", points(40))
+    command = [
+        sys.executable, "-m", "judge_service.cli", "drift", "--gold", str(gold),
+        "--baseline", "alpha", "--candidate", "beta", "--format", "json", "--concurrency", "2",
+        "--judges-file", "judges.toml", "--rubrics-dir", "rubrics", "--anchors-dir", "anchors",
+    ]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as killed:
+        reached = bench.provider.wait_until(lambda: len(bench.provider.requests) >= 30, 60.0)
+        os.kill(killed.pid, signal.SIGKILL)
+        killed.wait(10)
+    assert reached
+    done = len(bench.provider.requests)
+
+    ran = bench.drift("--concurrency", "2", gold=points(40))
+
+    assert ran.code == 0
+    assert "continuing an interrupted run" in ran.err
+    # Those in flight when the process died were asked in vain.
+    assert 120 <= len(bench.provider.requests) <= 122
+    assert done < 120
+    assert not list((bench.folder / "state" / "judge-service" / "drift").iterdir())
+
+
+def test_a_ceiling_of_cost_is_kept(bench: Bench) -> None:
+    """Nothing is asked for that could pass it, and the run can be continued with a higher one."""
+    for judge in ("alpha", "beta"):
+        bench.provider.behave(
+            judge, behaviours.with_usage(behaviours.honest(), replies.Usage(prompt=1000))
+        )
+    priced = Judges(bench.provider)
+    for judge in ("alpha", "beta"):
+        priced.add(judge, price={"input": 1.0, "output": 0.0})
+    priced.write(bench.folder)
+    options = ("--concurrency", "3", *RUNS)
+
+    ran = bench.drift("--max-cost", "0.0105", *options, gold=points(10))
+    more = bench.drift("--max-cost", "0.5", *options, gold=points(10))
+
+    assert ran.code == 3
+    assert ran.report["drift"] is None
+    assert "the ceiling of $0.0105 would be passed" in ran.report["reasons"][-1]
+    assert ran.report["usage"]["cost_usd"] <= 0.0105
+    assert more.code == 0
+    assert more.report["usage"]["cost_usd"] == pytest.approx(0.030)
+    assert len(bench.provider.requests) == 30
+
+
+def test_a_ceiling_needs_a_price(bench: Bench) -> None:
+    """What is unknown is not free."""
+    ran = bench.drift("--max-cost", "1", gold=points(4))
+
+    assert ran.code == 1
+    assert "price of a judge is not known" in ran.err
+
+
+def test_failures_count_and_are_never_a_number(bench: Bench) -> None:
+    """A failed item has no label; it stands in the denominator, with both bounds of the mean."""
+    bench.provider.behave("beta", behaviours.chokes_on("Answer 7,"))
+
+    ran = bench.drift(gold=points(20))
+    report = ran.report
+
+    assert ran.code == 0
+    assert (report["n"], report["judged"], report["failed"]) == (20, 19, 1)
+    assert report["candidate"]["failures"] == {"unparsable": 1}
+    mean = report["candidate"]["mean"]
+    low, high = mean["bounds"]
+    assert mean["n"] == 19
+    assert high - low == pytest.approx(1 / 20)
+    assert low < mean["value"] < high
+    assert all(entry["id"] != "i7" for entry in report["highest"] + report["lowest"])
+    assert report["baseline"]["mean"]["bounds"] == [report["baseline"]["mean"]["value"]] * 2
+
+
+def test_too_many_failures_are_not_enough_evidence(bench: Bench) -> None:
+    """Under 90 % judged nothing is concluded, whatever the rest says: exit code 3."""
+    bench.provider.behave(
+        "beta",
+        behaviours.when(
+            lambda seen: "Question 1?" in seen.slots["prompt"],
+            behaviours.says("I would rather not."),
+            raised(0.9),
+        ),
+    )
+
+    ran = bench.drift(gold=points(20, scores=lambda i: i % 4 + 1))
+
+    assert ran.code == 3
+    assert ran.report["drift"] is None
+    assert ran.report["judged"] == 16
+    assert ran.report["reasons"][0].startswith("not enough evidence: 16 of 20 items (80%)")
+
+
+def test_failures_of_a_file_can_be_asked_again(bench: Bench) -> None:
+    """When the judge has recovered."""
+    bench.provider.behave("beta", [faults.unavailable(500)] * 9 + [behaviours.honest()])
+    first = bench.drift(*RUNS, "--concurrency", "1", gold=points(12))
+    bench.provider.behave("beta", behaviours.honest())
+
+    second = bench.drift(*RUNS, "--retry-failed", gold=points(12))
+
+    assert first.report["failed"] > 1
+    assert first.code == 3
+    assert second.code == 0
+    assert second.report["failed"] == 0
+
+
+def test_what_a_rule_ends_needs_no_judge(bench: Bench) -> None:
+    """It is counted apart and is no gap in the evidence."""
+    write_rubric(bench.folder, rules='[[rules]]\nrule = "max_chars"\nlimit = 40\nhard = true\n')
+    gold = points(10)
+    for line in gold[:4]:
+        line["candidate"] += " And so on and so forth, for a long time."
+
+    ran = bench.drift(gold=gold)
+
+    assert ran.code == 0, ran.report["reasons"]
+    assert (ran.report["n"], ran.report["judged"]) == (10, 6)
+    assert (ran.report["failed"], ran.report["short_circuited"]) == (0, 4)
+    assert bench.asked("beta") == 6
+
+
+def test_a_judge_judges_its_own_family_here(bench: Bench) -> None:
+    """No reward comes of it, and the gap is part of what is measured."""
+    gold = points(40, scores=lambda i: i % 4 + 1)
+    for number, line in enumerate(gold):
+        line["family"] = "beta" if number % 2 else "gamma"
+        line["candidate"] += " #beta" if number % 2 else ""
+    bench.provider.behave("beta", behaviours.fond_of("#beta"))
+
+    report = bench.drift(gold=gold).report
+
+    assert report["failed"] == 0
+    assert report["own_family"]["baseline"] is None
+    gap = report["own_family"]["candidate"]
+    assert (gap["n_own"], gap["n_other"], gap["less_humans"]) == (20, 20, True)
+    assert gap["gap"]["value"] == pytest.approx(5 - 3)
+
+
+def test_pairs_are_asked_in_both_orders(bench: Bench) -> None:
+    """Twice for each run, and an error in one order is a failed pair."""
+    report = bench.drift(
+        "--baseline", "alpha,pair", "--candidate", "beta,pair", gold=pairs(6)
+    ).report
+
+    assert bench.asked("alpha") == 2 * 2 * 6
+    assert bench.asked("beta") == 2 * 6
+    assert report["usage"]["upstream_requests"] == 36
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--baseline", "nobody"), "there is no judge 'nobody'"),
+        (("--baseline", "alpha,nothing"), "there is no rubric 'nothing'"),
+        (("--baseline", "alpha,pair"), "compares two candidates"),
+        (("--format", "pdf"), "'pdf' is none of text, json, html"),
+        (("--repeat", "0"), "--repeat"),
+        (("--gold", "missing.jsonl"), "missing.jsonl: cannot be read"),
+        (("--baseline-run", "missing.runs"), "missing.runs: No such file"),
+        (("--no-such-option",), "No such option"),
+    ],
+    ids=["judge", "rubric", "kind", "format", "repeat", "gold", "runs", "usage"],
+)
+def test_a_mistake_is_one_line_and_exit_code_1(
+    bench: Bench, options: tuple[str, ...], message: str
+) -> None:
+    """2 means drift here, so even wrong usage ends with 1."""
+    gold = None if "--gold" in options else points(4)
+
+    ran = bench.drift(*options, gold=gold)
+
+    assert ran.code == 1
+    assert message in " ".join(ran.err.split())
+    assert not bench.provider.requests
+
+
+def test_the_report_goes_to_a_file_in_the_form_of_its_name(bench: Bench, tmp_path: Path) -> None:
+    """``--out drift.html`` is HTML; stderr says the verdict in one line."""
+    ran = bench.drift("--out", "drift.html", gold=points(8))
+    as_json = bench.drift("--out", "drift.json", gold=points(8))
+
+    assert (ran.code, ran.out) == (0, "")
+    assert "no drift: beta on quality beside alpha on quality" in ran.err
+    assert (tmp_path / "drift.html").read_text().startswith("<!doctype html>")
+    assert as_json.code == 0
+    assert (tmp_path / "drift.json").read_text().startswith("{")

@@ -1,0 +1,195 @@
+"""Lines of a gold file: what may stand in one, and what is said of one that cannot be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_service.errors import ConfigError
+from judge_service.gold.file import gold_text, load_gold, parse_gold
+from judge_service.gold.item import GoldItem, majority
+from judge_service.library import shipped
+from judge_service.outcome import Choice
+from judge_service.types import Candidate, Message, ToolCall
+from tests.gold.support import line, pair, write
+
+
+def faults_of(*lines: Any) -> list[str]:
+    """What is wrong with these lines."""
+    import json
+
+    text = "\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines)
+    return parse_gold(text, name="g", where="g.jsonl")[1]
+
+
+def test_a_line_with_points(tmp_path: Path) -> None:
+    """One entry per annotator; the human value is their mean."""
+    gold = load_gold(write(tmp_path / "g.jsonl", [line(3, labels={"quality": [4, 5]})]))
+
+    (item,) = gold.items
+    assert item.kind == "assess"
+    assert item.human("quality") == 4.5
+    assert item.human("other") is None
+    assert gold.criteria == {"quality"}
+
+
+def test_a_line_with_a_choice(tmp_path: Path) -> None:
+    """The human choice is the one with the most votes."""
+    votes = ["first", "tie", "first"]
+    (item,) = load_gold(write(tmp_path / "g.jsonl", [pair(choice=votes)])).items
+
+    assert item.kind == "compare"
+    assert item.human_choice == "first"
+
+
+@pytest.mark.parametrize(
+    ("votes", "chosen"),
+    [
+        (["first"], "first"),
+        (["first", "second"], None),
+        (["first", "second", "second"], "second"),
+        (["tie", "tie", "first", "first"], None),
+        (["first", "second", "tie"], None),
+        ([], None),
+    ],
+)
+def test_a_draw_of_votes_is_no_choice(votes: list[Choice], chosen: str | None) -> None:
+    """Neither a tie nor a coin."""
+    assert majority(votes) == chosen
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"prompt": None}, "prompt: "),
+        ({"candidate": None}, "exactly one of candidate and candidates"),
+        ({"candidates": ["a", "b"]}, "exactly one of candidate and candidates"),
+        ({"labels": None}, "exactly one of labels and choice"),
+        ({"labels": {}}, "labels: "),
+        ({"labels": {"quality": []}}, "labels.quality: "),
+        ({"labels": {"quality": 4}}, "labels.quality: must be a list"),
+        ({"labels": {"quality": ["4"]}}, "labels.quality[0]"),
+        ({"labels": {"quality": [True]}}, "labels.quality[0]"),
+        ({"choice": ["first"]}, "exactly one of labels and choice"),
+        ({"id": ""}, "id: "),
+        ({"id": 7}, "id: "),
+        ({"colour": "red"}, "colour: unknown field"),
+        ({"family": ""}, "family"),
+        ({"candidate": {"text": "a", "messages": []}}, "candidate"),
+        ({"candidate": {"txt": "a"}}, "candidate.txt: unknown field"),
+        ({"candidate": 7}, "candidate: must be a text or an object"),
+        ({"reference": 7}, "reference: "),
+    ],
+)  # fmt: skip
+def test_a_wrong_line_is_named_with_its_field(wrong: dict[str, Any], message: str) -> None:
+    """File, line and field."""
+    (fault, *_) = faults_of(line(), {**line(1), **wrong})
+
+    assert fault.startswith("g.jsonl: line 2: ")
+    assert message in fault
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nope", "line 1: not JSON"),
+        ('{"id": "a", "id": "b"}', "a key stands twice"),
+        ("[" * 100_000, "nested too deeply"),
+        ("7", "line 1: "),
+        ('{"labels": {"quality": [NaN]}}', "NaN is not a JSON number"),
+    ],
+    ids=["no JSON", "duplicate key", "deep", "no object", "NaN"],
+)
+def test_what_is_no_line_is_named(text: str, message: str) -> None:
+    """Nothing of it is guessed."""
+    assert message in faults_of(text)[0]
+
+
+def test_an_id_stands_once() -> None:
+    """Two items of one name could not be told apart in a run."""
+    assert "id: 'i0' is already that of line 1" in faults_of(line(), line())[0]
+
+
+def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+    """And how many more there are."""
+    file = write(tmp_path / "g.jsonl", [{"id": str(n)} for n in range(30)])
+
+    with pytest.raises(ConfigError) as told:
+        load_gold(file)
+
+    assert str(told.value).count("\n") == 20
+    assert "more faults" in str(told.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xff\xfe{}"], ids=["empty", "blank", "UTF-16"])
+def test_a_file_without_items_is_a_mistake(tmp_path: Path, content: bytes) -> None:
+    """An empty set agrees with everything."""
+    (tmp_path / "g.jsonl").write_bytes(content)
+
+    with pytest.raises(ConfigError, match=r"g\.jsonl"):
+        load_gold(tmp_path / "g.jsonl")
+
+
+def test_the_digest_is_of_what_is_shown(tmp_path: Path) -> None:
+    """Labels may be put right without making another set; texts may not."""
+    first = load_gold(write(tmp_path / "a.jsonl", [line(0), line(1)]))
+    relabelled = [line(1, family="qwen"), line(0, labels={"quality": [5, 5]})]
+    second = load_gold(write(tmp_path / "b.jsonl", relabelled))
+    third = load_gold(write(tmp_path / "c.jsonl", [line(0), line(1, candidate="Other.")]))
+
+    assert first.digest == second.digest
+    assert first.digest != third.digest
+
+
+words = st.text(max_size=20)
+families = st.frozensets(st.sampled_from(["qwen", "openai", "llama"]), max_size=2)
+messages = st.builds(
+    Message,
+    role=st.sampled_from(["user", "assistant", "tool"]),
+    text=words,
+    name=st.none() | st.just("search"),
+    tool_calls=st.lists(st.builds(ToolCall, name=st.just("f"), arguments=words), max_size=1).map(
+        tuple
+    ),
+)
+turns = st.lists(messages, min_size=1, max_size=3).map(tuple)
+candidates = st.builds(Candidate, text=words, families=families) | st.builds(
+    Candidate, messages=turns, families=families
+)
+
+
+@given(
+    st.builds(
+        GoldItem, id=st.just("a"), prompt=words | turns, candidates=st.tuples(candidates),
+        reference=st.none() | words,
+        labels=st.dictionaries(
+            st.sampled_from(["x", "y"]),
+            st.lists(st.integers(1, 7).map(float), min_size=1, max_size=3).map(tuple),
+            min_size=1,
+        ),
+    )
+    | st.builds(
+        GoldItem, id=st.just("b"), prompt=words, candidates=st.tuples(candidates, candidates),
+        choices=st.lists(st.sampled_from(["first", "second", "tie"]), min_size=1).map(tuple),
+    )
+)  # fmt: skip
+def test_what_is_written_is_read_back(item: GoldItem) -> None:
+    """Every item, whatever its texts."""
+    gold, faults = parse_gold(gold_text([item]), name="g", where="g")
+
+    assert not faults
+    assert gold.items == (item,)
+
+
+@pytest.mark.parametrize("file", sorted((shipped("anchors") / "gold").glob("*.jsonl")), ids=str)
+def test_the_shipped_sets_load(file: Path) -> None:
+    """All of them, with two labels for each item."""
+    gold = load_gold(file)
+
+    assert gold.items
+    for item in gold.items:
+        assert len(item.choices) == 2 or all(len(p) == 2 for p in item.labels.values())
