@@ -40,7 +40,8 @@ class Reservation:
     """What is set aside for a request of ``items`` items; ``stored`` of it in the store.
 
     Where items are begun one by one (``apart``), ``used`` is what those that are over cost and what
-    those that run usually do. ``trial`` says that this one finds out what requests cost.
+    those that run usually do. ``trial`` says that this one finds out what requests cost,
+    ``settled`` that it is over; an item of it may go on for others who wait for it.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Reservation:
     used: int = 0
     apart: bool = False
     trial: bool = False
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +147,11 @@ class CostQuota:
     async def end(self, made: Reservation, part: Part, cost_usd: float, *, free: bool) -> None:
         """Count what an item that was begun cost. ``free``: a judge was asked and has no price."""
         account = self._account(made.name)
-        made.used += self._whole(account, cost_usd) - part.aside
-        if made.used > made.aside:
+        more = self._whole(account, cost_usd) - part.aside
+        made.used += more
+        if made.settled:
+            await self._correct(made, more)
+        elif made.used > made.aside:
             await self._grow(made, made.used - made.aside)
         await account.usual.learn(max(0.0, cost_usd) * MICRO, made.day, free=free)
         if part.trial:
@@ -159,6 +164,7 @@ class CostQuota:
         what was set aside counts; of items begun one by one, only those that were begun.
         """
         account = self._account(made.name)
+        made.settled = True
         try:
             if made.apart:
                 await self._release(made, made.used)
@@ -216,6 +222,14 @@ class CostQuota:
         made.aside = made.stored = 0
         if owed:
             await self._add(made.name, made.day, owed)
+
+    async def _correct(self, made: Reservation, more: int) -> None:
+        """What was taken for spent by an item that went on was so much more, or less."""
+        account = self._account(made.name)
+        if account.day == made.day:
+            account.spent += more
+        if more:
+            await self._add(made.name, made.day, more)
 
     async def _add(self, name: str, day: int, amount: int) -> int | None:
         if self._count is None:

@@ -14,7 +14,6 @@ from judge_service.errors import JudgingError
 from judge_service.events import Observer, QuotaRefused, nobody
 from judge_service.outcome import Common
 from judge_service.storage.store import Store
-from judge_service.usage import Usage
 
 
 class QuotaExceeded(Exception):
@@ -44,9 +43,10 @@ class Admission:
         self.cost_usd += cost_usd
         self.free = self.free or _is_free(outcome, cost_usd)
 
-    def used(self, usage: Usage) -> None:
-        """Count what was spent. A sum with an unknown part counts as nothing."""
-        self.cost_usd += usage.cost_usd or 0.0
+    @property
+    def limited(self) -> bool:
+        """Whether the money of its caller is counted."""
+        return self.reservation is not None
 
     async def begin(self, wait_s: float) -> Part | None:
         """Begin one item of several; None when the day's money has no room for it any more.

@@ -1,132 +1,238 @@
 """Where the members of a cohort leave their candidates, and where its outcome is posted.
 
-One board belongs to one group name; its generations are numbered from 1. All of it lies in the
-store, signed, so that any replica can finish what another one began. Every step can be repeated
-without harm, and is, for a while, when the store does not answer; then StoreLost is raised.
+A board belongs to one group name and what all members have in common, so that many contents may be
+open under one name; its generations are numbered from 1. All of it lies in the store, signed, so
+that any replica can finish what another one began. Every step can be repeated without harm, and
+is, for a while, when the store does not answer; then StoreLost is raised.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
 
+from judge_service.cohort.entries import (
+    Arrival,
+    Began,
+    Closed,
+    Entry,
+    Generation,
+    Left,
+    Mark,
+    closed_json,
+    closed_of,
+)
 from judge_service.cohort.insist import insist
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store
 
-REMEMBERED = 8
-"""How many generations of a group a member may belong to."""
-Arrival = Literal["there", "taken", "full"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generation:
-    """One generation as a member finds it. ``mine`` is the hash of the candidate the member has
-    there, ``common`` of what its members have in common, ``closes_at`` (wall clock, seconds) when
-    it stops waiting; None where it was not begun. ``posted`` is its outcome.
-    """
-
-    number: int
-    common: str | None
-    closes_at: float
-    arrived: int
-    mine: str | None
-    posted: Mapping[str, Any] | None
+WINDOW = 8
+"""How many generations, counted back from the newest, a member may belong to."""
+SERIALS_S = 86_400.0
+"""How long the serial numbers of a group name go on counting."""
 
 
 class Board:
-    """The board of one group in ``store``. ``ttl_s`` is how long what is written there lives."""
+    """A board in ``store``, of the group that ``scope`` names and the content whose hash is
+    ``common``. What is written there lives ``ttl_s``.
 
-    def __init__(self, store: Store, signer: Signer, *scope: str, ttl_s: float) -> None:
+    What cannot change is read once: when a generation began and how it was closed.
+    """
+
+    def __init__(
+        self, store: Store, signer: Signer, scope: Sequence[str], common: str, *, ttl_s: float
+    ) -> None:
         self.store = store
         self._signer = signer
         self._ttl_s = ttl_s
-        digest = hashlib.sha256()
-        for part in scope:
-            data = part.encode("utf-8", "surrogatepass")
-            digest.update(b"%d:" % len(data))
-            digest.update(data)
-        self.name = f"jg:1:{digest.hexdigest()}"
+        self._serials = f"jg:2:{_digest(scope)}:serial"
+        self.name = f"jg:2:{_digest((*scope, common))}"
+        self.newest = 0
+        self._began: dict[int, Began] = {}
+        self._closed: dict[int, Closed] = {}
 
-    async def current(self) -> int:
-        """The number of the newest generation, at least 1. Raises StoreLost."""
-        (found,) = await self._read("newest")
-        number = 1 if found is None else found["number"]
-        return number if isinstance(number, int) and number > 0 else 1
+    async def look(self) -> list[Generation]:
+        """The last generations, oldest first, in one round trip, or in two where there are more
+        than were known. Raises StoreLost.
+        """
+        last = self.newest + 1
+        (newest,) = await self._refresh(range(last - WINDOW, last + 1), "newest")
+        told = 0 if newest is None else newest["number"]
+        if told > last:
+            await self._refresh(range(max(last + 1, told - WINDOW + 1), told + 2))
+        self.newest = max((self.newest, told, *self._began))
+        numbers = range(max(1, self.newest - WINDOW + 1), self.newest + 1)
+        self._began = {n: one for n, one in self._began.items() if n in numbers}
+        self._closed = {n: one for n, one in self._closed.items() if n in numbers}
+        return [
+            Generation(number=n, began=self._began.get(n), closed=self._closed.get(n))
+            for n in numbers
+        ]
 
-    async def look(self, number: int, member: str) -> Generation:
-        """One generation, as ``member`` finds it. Raises StoreLost."""
-        began, mine, posted = await self._read(
-            f"{number}:began", f"{number}:member:{_short(member)}", f"{number}:posted"
-        )
-        return Generation(
-            number=number,
-            common=None if began is None else began["common"],
-            closes_at=0.0 if began is None else began["closes_at"],
-            arrived=0 if began is None else await self.arrived(number),
-            mine=None if mine is None else mine["hash"],
-            posted=posted,
-        )
-
-    async def begin(self, number: int, common: str, closes_at: float) -> None:
-        """Begin a generation unless it has begun, and make it the newest. Raises StoreLost."""
+    async def begin(self, number: int, closes_at: float | None, now: float) -> Began | None:
+        """Begin a generation; None where somebody else did. Raises StoreLost."""
+        add = partial(self.store.add, self._serials, 1, SERIALS_S)
+        began = Began(serial=await insist(add), closes_at=closes_at, at=now)
         key = self._key(f"{number}:began")
-        body = self._signed(key, {"common": common, "closes_at": closes_at})
-        await insist(lambda: self.store.put_new(key, body, self._ttl_s))
-        newest = self._key("newest")
-        await self._put(newest, {"number": number}, self._ttl_s)
+        body = self._signed(key, asdict(began))
+        if not await insist(lambda: self.store.put_new(key, body, self._ttl_s)):
+            return None
+        self._began[number] = began
+        await self._put("newest", {"number": number})
+        return began
+
+    async def renew(self, number: int, began: Began) -> None:
+        """Let a generation live on that has waited for long. Raises StoreLost."""
+        self._began[number] = began
+        await self._put(f"{number}:began", asdict(began))
+        await self._put("newest", {"number": self.newest})
 
     async def arrive(
-        self, number: int, member: str, size: int, hash_: str, candidate: Mapping[str, Any]
+        self, number: int, entry: Entry, size: int, candidate: Mapping[str, Any]
     ) -> Arrival:
-        """Leave a candidate in a generation. ``taken`` says that the same member is there with
-        another candidate. Raises StoreLost.
-        """
-        short = _short(member)
-        key = self._key(f"{number}:member:{short}")
-        body = self._signed(key, {"member": member, "hash": hash_, "candidate": candidate})
+        """Leave a candidate in a generation. Raises StoreLost."""
+        short = short_of(entry.name)
+        name = f"{number}:member:{short}"
+        key, value = self._key(name), {"entry": entry, "candidate": candidate}
+        body = self._signed(key, value)
         if not await insist(lambda: self.store.put_new(key, body, self._ttl_s)):
-            (there,) = await self._read(f"{number}:member:{short}")
-            if there is None or there["hash"] != hash_:
+            (there,) = await self._read(name)
+            other = there is None or there["entry"][1] != entry.own
+            # A held member that left frees its name as well.
+            if other and (not entry.caller or short in await self.places(number)):
                 return "taken"
-        places = self._key(f"{number}:places")
-        if await insist(lambda: self.store.hold(places, short, size, self._ttl_s)):
-            return "there"
-        await self.store.delete(key)
-        return "full"
+            if there is None or there["entry"] != list(entry):
+                await self._put(name, value)
+        hold = partial(self.store.hold, self._key(f"{number}:places"), short, size, self._ttl_s)
+        return "there" if await insist(hold) else "full"
 
-    async def members(self, number: int) -> dict[str, Mapping[str, Any]]:
-        """The candidates in a generation, by member. Raises StoreLost."""
-        shorts = await self._holders(number)
-        records = await self._read(*(f"{number}:member:{short}" for short in shorts))
-        return {r["member"]: r["candidate"] for r in records if r is not None}
-
-    async def post(self, number: int, outcome: Mapping[str, Any], ttl_s: float) -> None:
-        """Post the outcome of a generation. Raises StoreLost."""
-        await self._put(self._key(f"{number}:posted"), outcome, ttl_s)
-
-    async def posted(self, number: int) -> Mapping[str, Any] | None:
-        """The outcome of a generation, if there is one. Raises StoreLost."""
-        (found,) = await self._read(f"{number}:posted")
-        return found
-
-    async def arrived(self, number: int) -> int:
-        """How many members have arrived. Raises StoreLost."""
-        return len(await self._holders(number))
-
-    async def lead(self, number: int, owner: str, ttl_s: float) -> bool:
-        """Take or keep the lead of a generation. A store that cannot say does not stop anybody."""
-        return await self.store.hold(self._key(f"{number}:lead"), owner, 1, ttl_s) is not False
-
-    async def leave(self, number: int, owner: str) -> None:
-        """Give the lead back."""
-        await self.store.drop(self._key(f"{number}:lead"), owner)
-
-    async def _holders(self, number: int) -> list[str]:
+    async def places(self, number: int) -> list[str]:
+        """The short names of the members in a generation. Raises StoreLost."""
         return await insist(lambda: self.store.holders(self._key(f"{number}:places")))
+
+    async def free(self, number: int, short: str) -> None:
+        """Give a member's place back. What it left stays: it may just have been counted."""
+        await self.store.drop(self._key(f"{number}:places"), short)
+
+    async def present(self, number: int, shorts: Sequence[str]) -> dict[str, Left]:
+        """What the members at these places left, but for those whose callers have gone since.
+        Raises StoreLost.
+        """
+        names = [f"{number}:{kind}:{short}" for kind in ("member", "mark") for short in shorts]
+        found = await self._read(*names)
+        members: dict[str, Left] = {}
+        for short, member, mark in zip(
+            shorts, found[: len(shorts)], found[len(shorts) :], strict=True
+        ):
+            if member is not None:
+                entry = Entry(*member["entry"])
+                if mark is None or mark != _mark("gone", entry):
+                    members[short] = Left(entry, member["candidate"])
+        return members
+
+    async def candidates(
+        self, number: int, entries: Iterable[Entry]
+    ) -> list[Mapping[str, Any] | None]:
+        """What members left, None where it is lost. Raises StoreLost."""
+        members = list(entries)
+        found = await self._read(*(f"{number}:member:{short_of(one.name)}" for one in members))
+        return [
+            there["candidate"] if there is not None and there["entry"][1] == one.own else None
+            for one, there in zip(members, found, strict=True)
+        ]
+
+    async def close(self, number: int, closed: Closed) -> Closed:
+        """Say who belongs to a generation; what was said first holds. Raises StoreLost."""
+        key = self._key(f"{number}:closed")
+        body = self._signed(key, closed_json(closed))
+        if not await insist(lambda: self.store.put_new(key, body, self._ttl_s)):
+            await self._refresh([number])
+            return self._closed.get(number, closed)
+        self._closed[number] = closed
+        return closed
+
+    @property
+    def serial(self) -> int:
+        """What callers are told of the newest generation."""
+        began = self._began.get(self.newest)
+        return 1 if began is None else began.serial
+
+    def known(self, number: int) -> Closed | None:
+        """How a generation was closed, as far as it is known here."""
+        return self._closed.get(number)
+
+    async def closed(self, number: int) -> Closed | None:
+        """How a generation was closed, None while it is not. Raises StoreLost."""
+        await self._refresh([number])
+        return self._closed.get(number)
+
+    async def posted(
+        self, waiting: Iterable[int]
+    ) -> dict[int, tuple[Closed | None, Mapping[str, Any] | None]]:
+        """How generations were closed and their outcomes, in one round trip. Raises StoreLost."""
+        numbers = list(waiting)
+        outcomes = await self._refresh(numbers, *(f"{number}:posted" for number in numbers))
+        return {
+            number: (self._closed.get(number), outcome)
+            for number, outcome in zip(numbers, outcomes, strict=True)
+        }
+
+    async def post(
+        self, number: int, outcome: Mapping[str, Any], ttl_s: float | None = None
+    ) -> None:
+        """Post the outcome of a generation. Raises StoreLost."""
+        await self._put(f"{number}:posted", outcome, ttl_s)
+
+    async def tried(self, number: int) -> int:
+        """Count one more try to judge a generation; how many there were. Raises StoreLost."""
+        key = self._key(f"{number}:tries")
+        return await insist(lambda: self.store.add(key, 1, self._ttl_s))
+
+    async def mark(self, number: int, entry: Entry, mark: Mark, ttl_s: float | None = None) -> None:
+        """Say what became of a member that left. Raises StoreLost."""
+        name = f"{number}:mark:{short_of(entry.name)}"
+        await self._put(name, _mark(mark, entry), ttl_s)
+
+    async def marks(self, number: int, entries: Sequence[Entry]) -> list[Mark | None]:
+        """What became of members that left. Raises StoreLost."""
+        found = await self._read(*(f"{number}:mark:{short_of(one.name)}" for one in entries))
+        return [None if one is None else one["mark"] for one in found]
+
+    async def claim(self, number: int, entry: Entry, caller: str, ttl_s: float) -> bool:
+        """Take the part of a member whose caller was lost, or keep it. Raises StoreLost."""
+        key = self._key(f"{number}:claim:{short_of(entry.name)}")
+        return await insist(lambda: self.store.hold(key, caller, 1, ttl_s))
+
+    async def unclaim(self, number: int, entry: Entry) -> None:
+        """Give it back."""
+        key = self._key(f"{number}:claim:{short_of(entry.name)}")
+        await self.store.drop(key, entry.caller)
+
+    async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
+        """Take or keep a task of which there is one. A store that cannot say stops nobody."""
+        return await self.store.hold(self._key(name), owner, 1, ttl_s) is not False
+
+    async def release(self, name: str, owner: str) -> None:
+        """Give it back."""
+        await self.store.drop(self._key(name), owner)
+
+    async def _refresh(self, numbers: Iterable[int], *more: str) -> list[dict[str, Any] | None]:
+        """Read what is not known of generations; gives what stands under ``more``."""
+        unknown = [n for n in numbers if n > 0 and n not in self._closed]
+        fresh = [n for n in unknown if n not in self._began]
+        names = [f"{n}:closed" for n in unknown] + [f"{n}:began" for n in fresh]
+        found = dict(zip([*names, *more], await self._read(*names, *more), strict=True))
+        for number in unknown:
+            if (closed := found[f"{number}:closed"]) is not None:
+                self._closed[number] = closed_of(closed)
+        for number in fresh:
+            if (began := found[f"{number}:began"]) is not None:
+                self._began[number] = Began(**began)
+        return [found[name] for name in more]
 
     async def _read(self, *names: str) -> list[dict[str, Any] | None]:
         keys = [self._key(name) for name in names]
@@ -134,11 +240,12 @@ class Board:
         bodies = [self._signer.check(key, found[key]) if key in found else None for key in keys]
         return [None if body is None else dict(json.loads(body)) for body in bodies]
 
-    async def _put(self, key: str, value: Mapping[str, Any], ttl_s: float) -> None:
+    async def _put(self, name: str, value: Mapping[str, Any], ttl_s: float | None = None) -> None:
+        key = self._key(name)
         body = self._signed(key, value)
 
         async def put() -> bool | None:
-            return await self.store.put(key, body, ttl_s) or None
+            return await self.store.put(key, body, ttl_s or self._ttl_s) or None
 
         await insist(put)
 
@@ -150,5 +257,19 @@ class Board:
         return self._signer.sign(key, body)
 
 
-def _short(member: str) -> str:
-    return hashlib.sha256(member.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def _mark(mark: Mark, entry: Entry) -> dict[str, Any]:
+    return {"mark": mark, "by": entry.caller}
+
+
+def short_of(name: str) -> str:
+    """A member's name as part of a key."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _digest(parts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(data))
+        digest.update(data)
+    return digest.hexdigest()

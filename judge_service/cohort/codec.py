@@ -11,7 +11,9 @@ from typing import Any
 from judge_service.cohort.request import JoinRequest
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
-_SHARED = ("rubric", "reference", "panel_size", "tenant", "size", "at_least", "audit")
+_SHARED = (
+    "rubric", "reference", "panel_size", "tenant", "size", "at_least", "audit", "held", "alike",
+)  # fmt: skip
 
 
 def common_hash(request: JoinRequest) -> str:

@@ -9,8 +9,6 @@ from judge_service.request import AssessRequest, RankRequest, Request
 from judge_service.types import Candidate
 
 DEFAULT_DEADLINE_S = 60.0
-KEPT_S = 900.0
-"""How long an outcome is kept for members that ask again, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +17,12 @@ class JoinRequest(Request):
 
     ``group`` names the group within ``run``. ``deadline_s`` is how long the first member waits for
     the rest, ``timeout_s`` how long judging may take after that. ``at_least`` members
-    are judged at the deadline without the others; None judges the whole group only. For ``kept_s``
-    (at most ``KEPT_S``) after it was judged, a member that comes again is told the same; later it
-    begins a new group.
+    are judged at the deadline without the others; None judges the whole group only.
+
+    A ``held`` member counts only while its caller is there: one that leaves before the group is
+    complete frees its place, and the group waits as long as anybody waits for it. Where members
+    are ``alike``, nothing but ``member``, a name of their text, tells them apart: every caller that
+    brings it is one more member, unless it comes back for the answer of one that was lost.
     """
 
     group: str
@@ -31,7 +32,13 @@ class JoinRequest(Request):
     run: str = ""
     deadline_s: float = DEFAULT_DEADLINE_S
     at_least: int | None = None
-    kept_s: float = KEPT_S
+    held: bool = False
+    alike: bool = False
+
+    @property
+    def least(self) -> int:
+        """How many members are judged at the deadline."""
+        return self.size if self.at_least is None else max(2, self.at_least)
 
     def alone(self) -> AssessRequest:
         """The assessment of the member of a group of one."""

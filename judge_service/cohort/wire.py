@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judge_service.cohort.cohorts import Joined
+from judge_service.cohort.joined import Joined
 from judge_service.outcome import Assessed, AssessOutcome
 from judge_service.wire import assess_wire, usage_wire
 
 
-def join_wire(
-    joined: Joined, member: str, metadata: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def join_wire(joined: Joined, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The answer to one member: ``reward`` is None exactly when ``status`` is failed."""
     posted, group = joined.posted, joined.posted["group"]
-    place = None if posted["members"] is None else posted["members"].index(member)
+    place = None if posted["members"] is None else posted["members"].index(joined.name)
     own = None if group is None or place is None else group["candidates"][place]
     success = posted["error"] is None and own is not None
     return {

@@ -96,54 +96,17 @@ def test_the_same_prompt_twice_in_flight(service: RunningService, provider: Fake
     assert provider.requests == []
 
 
-def test_a_lost_connection_comes_back(service: RunningService, provider: FakeProvider) -> None:
-    """A client that posts again after its connection was lost is the same member."""
-    url, bodies = openrlhf_url("pair", "group=4"), singles(TEXTS)
-
-    async def run() -> list[httpx.Response]:
-        async with (
-            httpx.AsyncClient(base_url=service.url, trust_env=False) as gone,
-            httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=60.0) as http,
-        ):
-            lost = asyncio.create_task(gone.post(url, json=bodies[0]))
-            second = asyncio.create_task(http.post(url, json=bodies[1]))
-            for _ in range(5):
-                await http.get("/healthz")
-            lost.cancel()
-            await asyncio.gather(lost, return_exceptions=True)
-            for _ in range(5):
-                await http.get("/healthz")
-            rest = await asyncio.gather(*(http.post(url, json=bodies[n]) for n in (0, 2, 3)))
-            return [rest[0], await second, *rest[1:]]
-
-    assert rewards(asyncio.run(run())) == pytest.approx(SHARES)
-
-
-def test_an_answer_that_was_lost_can_be_fetched(
+def test_a_step_right_after_another_is_a_group_of_its_own(
     service: RunningService, provider: FakeProvider
 ) -> None:
-    """Posted again shortly after the group was judged, a response has the same reward."""
-    bodies = singles(TEXTS)
-    url = openrlhf_url("pair", "group=4")
-    post_all(service, url, bodies)
-    asked = len(provider.requests)
-
-    assert rewards(post_all(service, url, bodies[:1])) == pytest.approx(SHARES[:1])
-    assert len(provider.requests) == asked
-
-
-def test_a_later_step_is_a_new_group(
-    service: RunningService, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A response that came up before belongs to the group of its own step."""
-    monkeypatch.setattr("judge_service.api.trainers.judging.KEPT_S", 0.0)
-    prompt = new_prompt()
-    url = openrlhf_url("pair", "group=4")
+    """Whoever was answered is done: texts that come up again belong to the new group, at once."""
+    prompt, url = new_prompt(), openrlhf_url("pair", "group=4")
     first = post_all(service, url, singles(TEXTS, prompt))
-    later = post_all(service, url, singles(["4 a", "5 x", "5 y", "5 z"], prompt))
+    second = post_all(service, url, singles(["4 a", "5 x", "5 y", "5 z"], prompt))
+    third = post_all(service, url, singles(TEXTS, prompt))
 
-    assert rewards(first) == pytest.approx(SHARES)
-    assert rewards(later)[0] == 0.0
+    assert rewards(first) == rewards(third) == pytest.approx(SHARES)
+    assert rewards(second) == pytest.approx([0.0, 2 / 3, 2 / 3, 2 / 3])
 
 
 def test_a_member_that_is_missing(service: RunningService, provider: FakeProvider) -> None:
@@ -227,23 +190,47 @@ def test_slime_in_groups(service: RunningService, provider: FakeProvider) -> Non
     assert [checked(answer)["score"] for answer in answers] == pytest.approx(SHARES)
 
 
-def test_a_member_that_is_late(
-    service: RunningService, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who comes when the group has been given up finds the others again: they are held, too."""
-    monkeypatch.setattr("judge_service.cohort.cohorts.FAILED_KEPT_S", 0.1)
-    monkeypatch.setattr("judge_service.cohort.cohorts.STRAGGLER_S", 0.2)
-    url, bodies = openrlhf_url("pair", "group=4&budget_s=6"), singles(TEXTS)
+def test_a_member_that_is_late(service: RunningService, provider: FakeProvider) -> None:
+    """The others are held as long as they may be, so it finds them."""
+    url, bodies = openrlhf_url("pair", "group=4&budget_s=20"), singles(TEXTS)
 
     async def run() -> list[httpx.Response]:
         async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=60.0) as http:
             early = [asyncio.create_task(http.post(url, json=body)) for body in bodies[:3]]
-            done, _ = await asyncio.wait(early, timeout=3.7)
+            done, _ = await asyncio.wait(early, timeout=2.5)
             assert not done
             late = await http.post(url, json=bodies[3])
             return [*await asyncio.gather(*early), late]
 
     assert rewards(asyncio.run(run())) == pytest.approx(SHARES)
+
+
+def test_a_late_member_has_its_own_time(service: RunningService, provider: FakeProvider) -> None:
+    """Those whose time is up leave, and nobody is ranked against who left."""
+    prompt = new_prompt()
+    short, long = (openrlhf_url("pair", f"group=2&budget_s={s}") for s in (0.5, 20))
+    left = post_all(service, short, singles(["5 left"], prompt))
+    both = post_all(service, long, singles(["4 a", "2 b"], prompt))
+
+    assert [answer.status_code for answer in left] == [503]
+    assert rewards(both) == [1.0, 0.0]
+
+
+def test_replies_without_a_verdict_end_it(
+    service: RunningService, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group whose judge never gives a verdict does not cost as much as its budget has room for,
+    however many members ask again.
+    """
+    monkeypatch.setattr("judge_service.cohort.leader.FAILED_KEPT_S", 0.05)
+    monkeypatch.setattr("judge_service.api.trainers.hold.FIRST_PAUSE_S", 0.1)
+    monkeypatch.setattr("judge_service.api.trainers.hold.LAST_PAUSE_S", 0.1)
+    provider.behave("main", behaviours.says("Rather good."))
+    answers = post_all(service, openrlhf_url(query="group=2&budget_s=60"), singles(["4 a", "2 b"]))
+
+    assert [answer.status_code for answer in answers] == [503] * 2
+    assert {answer.json()["error"]["code"] for answer in answers} == {"unparsable"}
+    assert 2 * 8 <= len(provider.requests) <= 2 * 3 * 9
 
 
 def test_members_reach_different_replicas(provider: FakeProvider, tmp_path: Path) -> None:

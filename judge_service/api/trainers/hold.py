@@ -43,7 +43,8 @@ async def held(
     """What ``judge`` comes to within the deadline; it is given the seconds that are left.
 
     A failure that may pass is tried again, after a pause that grows; any other one ends it, and so
-    do ``max_unusable`` replies without a verdict, which cost as much as good ones.
+    do ``max_unusable`` replies without a verdict, which cost as much as good ones. One failure of a
+    group may be told more than once.
     """
     pause = FIRST_PAUSE_S
     unusable = 0
@@ -51,7 +52,8 @@ async def held(
         found = await judge(max(deadline.left(), 0.001))
         if found.failure is None or not found.failure.retryable:
             return found
-        unusable += found.failure.code in UNUSABLE
+        if found.failure.code in UNUSABLE:
+            unusable = found.failure.tries or unusable + 1
         if max_unusable is not None and unusable >= max_unusable:
             return found
         wait = _wait_s(found.failure, pause, deadline.left())

@@ -11,7 +11,8 @@ from starlette.responses import Response
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.schemas import MAX_TEXT_BYTES
 from judge_service.api.state import ServiceDep, TrainerDep
-from judge_service.api.trainers.judging import Call, Item, call_of, hash_of, judged, read
+from judge_service.api.trainers.call import Call, Item, call_of, hash_of, read
+from judge_service.api.trainers.judging import answered
 from judge_service.api.trainers.nemo_items import messages_of_items
 from judge_service.api.trainers.page import documented, responses
 from judge_service.api.trainers.query import Trainer
@@ -58,8 +59,7 @@ async def verify(
     """
     call = call_of(request, service, caller, TRAINER, rubric)
     body, item = await read(call, lambda data: item_of(data, call))
-    (found,) = await judged(call, [item])
-    return FiniteJSONResponse(answer_of(body, found))
+    return await answered(call, [item], lambda found: FiniteJSONResponse(answer_of(body, found[0])))
 
 
 def answer_of(body: dict[str, Any], found: Scored) -> dict[str, Any]:

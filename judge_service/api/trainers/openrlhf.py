@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -9,7 +10,8 @@ from starlette.responses import Response
 
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.state import ServiceDep, TrainerDep
-from judge_service.api.trainers.judging import Call, Item, call_of, failed, hash_of, judged, read
+from judge_service.api.trainers.call import Call, Item, call_of, failed, hash_of, read
+from judge_service.api.trainers.judging import answered
 from judge_service.api.trainers.page import documented, responses
 from judge_service.api.trainers.query import Trainer
 from judge_service.api.trainers.scored import Scored
@@ -53,15 +55,18 @@ async def get_reward(
     """
     call = call_of(request, service, caller, TRAINER, rubric)
     items = await read(call, lambda data: items_of(data, call))
-    found = await judged(call, items)
-    if not call.options.drop:
-        for number, one in enumerate(found):
-            if one.failure is not None:
-                raise failed(one.failure, number)
-    return FiniteJSONResponse(answer_of(found))
+
+    def answer(found: Sequence[Scored]) -> Response:
+        if not call.options.drop:
+            for number, one in enumerate(found):
+                if one.failure is not None:
+                    raise failed(one.failure, number)
+        return FiniteJSONResponse(answer_of(found))
+
+    return await answered(call, items, answer)
 
 
-def answer_of(found: list[Scored]) -> dict[str, Any]:
+def answer_of(found: Sequence[Scored]) -> dict[str, Any]:
     """Rewards, scores and numbers, each a list as long as the request's."""
     rewards = [0.0 if one.reward is None else one.reward for one in found]
     return {

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge_service.cohort.cohorts import Joined
+from judge_service.cohort.joined import Joined
 from judge_service.cohort.wire import join_wire
 from judge_service.combine import reward as combined
-from judge_service.errors import DeadlineExceeded, InternalError, JudgingError
+from judge_service.errors import InternalError, JudgingError
 from judge_service.metrics import assess_metrics
 from judge_service.outcome import Assessed, AssessOutcome
 from judge_service.rubric import Rubric
@@ -24,12 +24,15 @@ _GROUP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why there is no reward, as the closed set of codes has it."""
+    """Why there is no reward, as the closed set of codes has it. ``tries`` is how often a group was
+    judged in vain so far, 0 where nobody counted.
+    """
 
     code: str
     message: str
     retryable: bool
     retry_after_s: float | None = None
+    tries: int = 0
 
     @classmethod
     def of(cls, error: JudgingError) -> Failure:
@@ -78,9 +81,9 @@ def of_assessment(outcome: AssessOutcome, rubric: Rubric) -> Scored:
     return _rewarded(outcome.reward, rules.passed, rules.score, rubric, numbers)
 
 
-def of_member(joined: Joined, member: str, rubric: Rubric) -> Scored:
+def of_member(joined: Joined, rubric: Rubric) -> Scored:
     """One response that was judged as a member of its group."""
-    wire = join_wire(joined, member)
+    wire = join_wire(joined)
     numbers = no_numbers(rubric, group=True) | _group_numbers(wire)
     if wire["reward"] is None:
         error = wire["error"]
@@ -90,6 +93,7 @@ def of_member(joined: Joined, member: str, rubric: Rubric) -> Scored:
                 message=error["message"],
                 retryable=error["retryable"],
                 retry_after_s=error["retry_after_s"],
+                tries=joined.posted["tries"],
             ),
             numbers=numbers | {"judge_failed": 1.0},
         )
@@ -97,12 +101,10 @@ def of_member(joined: Joined, member: str, rubric: Rubric) -> Scored:
     return _rewarded(wire["reward"], rules["passed"], rules["score"], rubric, numbers)
 
 
-def too_late(rubric: Rubric, *, group: bool) -> Scored:
-    """One response whose group did not come to an end in time."""
-    return Scored(
-        failure=Failure.of(DeadlineExceeded("the time was up while waiting for the group")),
-        numbers=no_numbers(rubric, group=group) | {"judge_failed": 1.0},
-    )
+def unjudged(rubric: Rubric, error: JudgingError) -> Scored:
+    """One response that nobody was asked about."""
+    numbers = no_numbers(rubric, group=False) | {"judge_failed": 1.0}
+    return Scored(failure=Failure.of(error), numbers=numbers)
 
 
 def too_long(rubric: Rubric, chars: int) -> Scored:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -9,10 +10,12 @@ from starlette.responses import Response
 
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.state import ServiceDep, TrainerDep
-from judge_service.api.trainers.judging import Call, Item, call_of, failed, judged, read
+from judge_service.api.trainers.call import Call, Item, call_of, failed, read
+from judge_service.api.trainers.judging import answered
 from judge_service.api.trainers.openrlhf import plain_item
 from judge_service.api.trainers.page import documented, responses
 from judge_service.api.trainers.query import Trainer
+from judge_service.api.trainers.scored import Scored
 from judge_service.api.trainers.texts import (
     bounded,
     messages_of,
@@ -48,14 +51,16 @@ async def remote_rm(
     """
     call = call_of(request, service, caller, TRAINER, rubric)
     item = await read(call, lambda data: item_of(data, call))
-    (found,) = await judged(call, [item])
-    if found.failure is not None and not call.options.drop:
-        raise failed(found.failure)
-    # The placeholder of a failure: the trainer's filter reads judge_failed.
-    score = 0.0 if found.reward is None else found.reward
-    if call.options.number:
-        return FiniteJSONResponse(score)
-    return FiniteJSONResponse({"score": score, **found.numbers})
+
+    def answer(found: Sequence[Scored]) -> Response:
+        (one,) = found
+        if one.failure is not None and not call.options.drop:
+            raise failed(one.failure)
+        # The placeholder of a failure: the trainer's filter reads judge_failed.
+        score = 0.0 if one.reward is None else one.reward
+        return FiniteJSONResponse(score if call.options.number else {"score": score, **one.numbers})
+
+    return await answered(call, [item], answer)
 
 
 def item_of(data: Any, call: Call) -> Item:

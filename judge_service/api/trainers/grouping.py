@@ -1,0 +1,114 @@
+"""Responses that are judged with their groups, and which of them have had their answer.
+
+A member whose answer was written to a connection that stood is done: the same text is a new member
+from then on. One whose connection was gone by then, or that is told to try again, may come back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from judge_service.access.quota import Admission
+from judge_service.api.trainers.call import Call, Item, hash_of
+from judge_service.api.trainers.hold import MAX_UNUSABLE, held
+from judge_service.api.trainers.scored import Scored, of_member
+from judge_service.cohort.cohorts import Held
+from judge_service.cohort.request import JoinRequest
+
+ROUNDS = 4
+"""So many rounds of the event loop it takes to notice that a client has hung up before."""
+
+
+class Members:
+    """The members that one request brings. A context manager: when it ends they leave, unless an
+    answer is about to be ``delivered``; then they leave after that.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._stack = AsyncExitStack()
+        self._held: Held | None = None
+
+    async def __aenter__(self) -> Self:
+        """They come."""
+        self._held = await self._stack.enter_async_context(self._call.service.cohorts.held())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """They leave."""
+        await self._stack.aclose()
+
+    async def judge(self, item: Item, admission: Admission) -> Scored:
+        """What one of them comes to."""
+        assert self._held is not None  # noqa: S101 - entered
+        visit = self._held.visit(join_of(self._call, item), admission, self._call.deadline)
+
+        async def judged(_: float) -> Scored:
+            found = of_member(await visit.judged(), self._call.rubric)
+            return found if item.long is None else _marked_long(found)
+
+        return await held(self._call.deadline, judged, max_unusable=MAX_UNUSABLE)
+
+    def delivered(self, response: Response, found: Sequence[Scored]) -> Response:
+        """The same response, which takes note of whether there was somebody to tell."""
+        assert self._held is not None  # noqa: S101 - entered
+        final = self._call.options.drop or all(one.failure is None for one in found)
+        return _Delivered(response, self._call.request, self._held, self._stack.pop_all(), final)
+
+
+class _Delivered(Response):
+    """A response to members. ``final``: whoever reads it does not come back."""
+
+    def __init__(
+        self, inner: Response, request: Request, members: Held, stack: AsyncExitStack, final: bool
+    ) -> None:
+        super().__init__()
+        self._inner = inner
+        self._request = request
+        self._members = members
+        self._stack = stack
+        self._final = final
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI entry."""
+        async with self._stack:
+            for _ in range(ROUNDS):
+                await asyncio.sleep(0)
+            gone = await self._request.is_disconnected()
+            await self._inner(scope, receive, send)
+            self._members.answered = self._final and not gone
+
+
+def join_of(call: Call, item: Item) -> JoinRequest:
+    """What a response asks of its group."""
+    budget = call.options.budget_s
+    return JoinRequest(
+        rubric=call.rubric.id, prompt=item.prompt, candidate=item.candidate,
+        reference=item.reference, tenant=call.caller.tenant, run=call.caller.name,
+        group=_group(call, item), size=call.options.group, member=item.member or item.text_hash,
+        deadline_s=budget, timeout_s=budget, held=True, alike=item.member is None,
+    )  # fmt: skip
+
+
+def _group(call: Call, item: Item) -> str:
+    prompt = item.prompt
+    shown = prompt if isinstance(prompt, str) else list(prompt)
+    return f"{call.trainer.name}:{hash_of(shown, item.reference, item.group)}"
+
+
+def _marked_long(found: Scored) -> Scored:
+    return replace(found, numbers={**found.numbers, "too_long": float(found.failure is None)})

@@ -1,0 +1,47 @@
+"""What became of a member's group, as it is posted on the board and told to each member."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge_service.errors import CohortIncomplete, JudgingError
+from judge_service.outcome import Ranked, RankOutcome
+from judge_service.usage import Usage
+from judge_service.wire import error_wire, rank_wire
+
+Posted = Mapping[str, Any]
+"""``group`` is the wire form of a ranking or None, ``members`` the names in its order, ``error``
+what it failed of, ``tries`` how often it was judged so far.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """What became of the group of the member ``name``. ``spent`` is what this member's request has
+    cost: of all that a group costs, one request bears each part.
+    """
+
+    name: str
+    generation: int
+    posted: Posted
+    spent: Usage = field(default_factory=Usage)
+
+
+def judged_group(names: list[str], size: int, outcome: RankOutcome, tries: int) -> Posted:
+    """What is posted of a group that was judged, with a reward or in vain."""
+    error = None if isinstance(outcome, Ranked) else error_wire(outcome.error)
+    return {"members": names, "size": size, "group": rank_wire(outcome), "error": error,
+            "tries": tries}  # fmt: skip
+
+
+def without_group(error: JudgingError, size: int, tries: int = 0) -> Posted:
+    """What is told where there is no ranking."""
+    return {"members": None, "size": size, "group": None, "error": error_wire(error),
+            "tries": tries}  # fmt: skip
+
+
+def incomplete(arrived: int, size: int) -> Posted:
+    """What is told of a group that did not come together."""
+    return without_group(CohortIncomplete(f"{arrived} of {size} members arrived in time"), size)
