@@ -70,8 +70,9 @@ trial: $(READY) ## Print what the controls say of the embedded judge (minutes)
 
 recordings: $(READY) ## Replay recorded judgements (folder in JUDGE_RECORDINGS)
 	$(BIN)/python -m benchmarks.recordings
+	$(BIN)/python -m benchmarks.bias_figures
 
-rank-quality: $(READY) ## Print what a ranking is worth for how many calls, on simulated judges
+rank-quality: $(READY) ## Print what a ranking is worth for how many calls, on simulated judges (minutes)
 	$(BIN)/python -m benchmarks.rank_quality
 
 openrlhf-client: $(READY) ## Let OpenRLHF's own client, taken from its wheel, ask the service

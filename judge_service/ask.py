@@ -10,7 +10,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from tenacity import AsyncRetrying, retry_if_exception
@@ -36,6 +36,7 @@ from judge_service.events import Attempted, Observer, nobody
 from judge_service.gates.gates import Gates
 from judge_service.gates.passage import Fate, Passage
 from judge_service.judge import JudgeSpec
+from judge_service.probabilities import option_probabilities
 from judge_service.reply import Reading, Tokens, Unreadable, read_reply, redact
 from judge_service.reply_check import check_reply
 from judge_service.retry import (
@@ -107,6 +108,11 @@ class _Letter:
             raise _UNREADABLE[error.code](str(error)) from None
         hidden = (self.nonce, self.tokens.v, self.tokens.end)
         reason = redact(reading.reason, secrets=hidden, system=self.question.system)
+        if judge.top_logprobs is not None and reply.logprobs:
+            chances = option_probabilities(
+                reply.logprobs, reply.content or "", reading, self.question.form
+            )
+            reading = replace(reading, probabilities=chances)
         return _Read(reply, reading, reason, served)
 
 

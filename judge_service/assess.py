@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from judge_service import combine
 from judge_service.ask import Answer
 from judge_service.case import Case
+from judge_service.correction import corrected, flag_corrections
 from judge_service.envelope import Question, assess_question
 from judge_service.errors import JudgingError, NoEligibleJudge, QuorumNotMet
 from judge_service.exhibit import Exhibit
+from judge_service.expectation import UNKNOWN, Expectation, expectations
 from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.inspection import Inspection
+from judge_service.judge import JudgeSpec
 from judge_service.metrics import assess_metrics
 from judge_service.outcome import (
     Assessed,
@@ -25,6 +28,7 @@ from judge_service.panel import Poll, control_is_judged, poll
 from judge_service.reply import ScoreForm
 from judge_service.rubric import Rubric
 from judge_service.selection import Selection, select
+from judge_service.unexpected import flag_unexpected
 from judge_service.usage import Usage
 from judge_service.verdicts.source import VerdictSource
 
@@ -63,6 +67,8 @@ async def _conclude(
 ) -> AssessOutcome:
     verdicts = [v for p in polls for a in p.answers for v in verdicts_of(a, p.question)]
     results = results_of(case.rubric, polls)
+    flag_unexpected(case, told_of(polls))
+    flag_corrections(case)
     judging = case.rubric.judging
     failures = [
         (p, error)
@@ -104,6 +110,7 @@ def verdicts_of(answer: Answer, question: Question) -> list[Verdict]:
         if isinstance(question.form, ScoreForm)
         else answer.reading.scores
     )
+    told = expected_of(answer, question)
     return [
         Verdict(
             judge=answer.judge.id,
@@ -113,6 +120,7 @@ def verdicts_of(answer: Answer, question: Question) -> list[Verdict]:
             reason=answer.reason,
             criterion=name,
             point=point,
+            expected=told.get(name),
             cached=answer.cached,
             attempts=answer.attempts,
             latency_ms=answer.latency_ms,
@@ -122,19 +130,51 @@ def verdicts_of(answer: Answer, question: Question) -> list[Verdict]:
     ]
 
 
+def expected_of(answer: Answer, question: Question) -> dict[str | None, Expectation]:
+    """What is expected of an answer, by criterion; empty where the judge is not asked for it."""
+    if answer.judge.top_logprobs is None:
+        return {}
+    told = expectations(answer.reading, question.form)
+    single = isinstance(question.form, ScoreForm)
+    return {question.criterion if single else name: one for name, one in told.items()}
+
+
+def told_of(polls: Sequence[Poll]) -> list[tuple[JudgeSpec, Expectation]]:
+    """What is expected of every verdict, with its judge."""
+    return [
+        (answer.judge, verdict.expected or UNKNOWN)
+        for one in polls
+        for answer in one.answers
+        for verdict in verdicts_of(answer, one.question)
+    ]
+
+
 def results_of(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResult]:
     """The criteria that enough judges gave a point, by name."""
     points: dict[str, list[int]] = {}
+    expected: dict[str, list[Expectation]] = {}
+    judges: dict[str, list[JudgeSpec]] = {}
     for one in polls:
         for answer in one.answers:
             for verdict in verdicts_of(answer, one.question):
                 if verdict.criterion is not None and verdict.point is not None:
                     points.setdefault(verdict.criterion, []).append(verdict.point)
-    return {
-        c.name: combine.criterion_result(c, points[c.name])
+                    expected.setdefault(verdict.criterion, []).append(verdict.expected or UNKNOWN)
+                    judges.setdefault(verdict.criterion, []).append(answer.judge)
+    wanted = rubric.judging.score == "expected"
+    results = {
+        c.name: combine.criterion_result(c, points[c.name], expected[c.name] if wanted else None)
         for c in rubric.criteria
         if len(points.get(c.name, ())) >= rubric.judging.quorum
     }
+    return {
+        c.name: corrected(
+            results[c.name], rubric, c,
+            list(zip(judges[c.name], points[c.name], expected[c.name], strict=True)),
+        )
+        for c in rubric.criteria
+        if c.name in results
+    }  # fmt: skip
 
 
 async def _is_unjudgeable(case: Case, source: VerdictSource, polls: Sequence[Poll]) -> bool:

@@ -32,6 +32,8 @@ class ChatReply:
     """What came back. ``content`` is the text as the provider sent it, at most 64 KiB.
 
     ``model`` is the name the provider says it served, ``usage`` counts this one request.
+    ``logprobs`` has an entry for each token of the reply where they were asked for, in the form of
+    OpenAI's ``logprobs.content`` and as the provider sent them: nobody has checked them.
     """
 
     content: str | None
@@ -40,6 +42,7 @@ class ChatReply:
     model: str | None = None
     usage: Usage
     reasoning_tokens: int = 0
+    logprobs: tuple[object, ...] = ()
 
 
 class Backend(Protocol):

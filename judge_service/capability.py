@@ -54,9 +54,16 @@ class Capability:
             self.budget_name: budget,
             "reasoning_effort": judge.reasoning_effort,
             "response_format": self._response_format(schema),
+            **self._logprobs(judge),
             **judge.extra,
         }
         return {k: v for k, v in wanted.items() if v is not None and k not in self.refused}
+
+    def _logprobs(self, judge: JudgeSpec) -> dict[str, Any]:
+        """One is of no use without the other, and most providers refuse it so."""
+        if judge.top_logprobs is None or {"logprobs", "top_logprobs"} & self.refused:
+            return {}
+        return {"logprobs": True, "top_logprobs": judge.top_logprobs}
 
     def learn(self, parameters: frozenset[str], message: str, sent: Mapping[str, Any]) -> None:
         """Take note that ``parameters`` of those that were ``sent`` were refused.

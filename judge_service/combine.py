@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from judge_service.expectation import Expectation, middle
 from judge_service.outcome import CriterionResult
 from judge_service.rubric import Criterion, Rubric
 from judge_service.rules import RulesReport
@@ -17,8 +18,12 @@ def lower_median(points: Sequence[int]) -> int:
     return sorted(points)[(len(points) - 1) // 2]
 
 
-def criterion_result(criterion: Criterion, points: Sequence[int]) -> CriterionResult:
-    """A panel's points (at least one) on one criterion, made one."""
+def criterion_result(
+    criterion: Criterion, points: Sequence[int], expected: Sequence[Expectation] | None = None
+) -> CriterionResult:
+    """A panel's points (at least one) on one criterion, made one; and what is expected of them,
+    where the rubric wants that.
+    """
     point = lower_median(points)
     return CriterionResult(
         point=point,
@@ -26,12 +31,13 @@ def criterion_result(criterion: Criterion, points: Sequence[int]) -> CriterionRe
         weight=criterion.weight or 0.0,
         agreement=points.count(point) / len(points),
         votes=len(points),
+        expected=None if expected is None else middle(expected),
     )
 
 
 def model_score(rubric: Rubric, results: Mapping[str, CriterionResult], chars: int) -> float:
     """The judge's part in [0, 1]: criteria put together, times the length factor."""
-    values = [(results[c.name].normalized, c.weight or 0.0) for c in rubric.criteria]
+    values = [(results[c.name].value, c.weight or 0.0) for c in rubric.criteria]
     if rubric.aggregate == "min":
         score = min(value for value, _ in values)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from judge_service.bias.record import marks_of
 from judge_service.case import Case
 from judge_service.envelope import Question, compare_question
 from judge_service.errors import (
@@ -12,25 +13,33 @@ from judge_service.errors import (
     NoEligibleJudge,
     QuorumNotMet,
 )
+from judge_service.expectation import UNKNOWN, Expectation, together
 from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
 from judge_service.inspection import Inspection
 from judge_service.judged_event import pair_judged
-from judge_service.judged_pair import ORDERS, JudgedPair, ask_pair, escalated, replaced
+from judge_service.judged_pair import (
+    ORDERS,
+    JudgedPair,
+    ask_pair,
+    escalated,
+    orders_of,
+    replaced,
+    verdicts_of,
+)
 from judge_service.metrics import compare_metrics
 from judge_service.outcome import (
     Compared,
     CompareFailed,
     CompareOutcome,
     Order,
-    OrderChoice,
     PairOutcome,
-    Verdict,
 )
-from judge_service.pairwise import PREFERENCE, mapped_back, panel_outcome
+from judge_service.pairwise import PREFERENCE, panel_outcome
 from judge_service.rules import RulesReport
 from judge_service.selection import Selection, select
+from judge_service.unexpected import flag_unexpected
 from judge_service.verdicts.source import VerdictSource
 
 Inspections = tuple[Inspection, Inspection]
@@ -100,13 +109,25 @@ async def _conclude(
                 return _compared(case, fitting, settled, judged, short_circuited=True)
         return _failed(case, inspections, error, judged)
     outcome = panel_outcome(answered, asked)
+    deciding = judged
     if outcome == "inconsistent" and case.rubric.judging.on_inconsistent == "escalate":
         extra = await escalated(case, source, selection, questions)
         if extra is not None:
-            judged = [*judged, extra]
+            judged, deciding = [*judged, extra], [extra]
             outcome = extra.outcome or outcome
     _remember(case, inspections, judged, outcome, history)
-    return _compared(case, inspections, outcome, judged, short_circuited=False)
+    expected = _expected(case, judged, deciding)
+    return _compared(case, inspections, outcome, judged, expected, short_circuited=False)
+
+
+def _expected(
+    case: Case, judged: Sequence[JudgedPair], deciding: Sequence[JudgedPair]
+) -> Expectation:
+    """The graded preference for the first: the mean over both orders of the judges that decide."""
+    told = [(p.judge, p.expected(o)) for p in judged for o in ORDERS if p.choice(o) is not None]
+    flag_unexpected(case, told)
+    pairs = [pair for pair in deciding if pair.outcome is not None]
+    return together([together([pair.expected(order) for order in ORDERS]) for pair in pairs])
 
 
 def _without_judge(inspections: Inspections) -> PairOutcome | None:
@@ -114,7 +135,7 @@ def _without_judge(inspections: Inspections) -> PairOutcome | None:
     first, second = inspections
     if first.passed != second.passed:
         return "first" if first.passed else "second"
-    if not first.passed or first.shown.key == second.shown.key:
+    if not first.passed or first.shown.same_as(second.shown):
         return "tie"
     return None
 
@@ -190,7 +211,8 @@ def _remember(
         if ab is None or ba is None:
             continue
         if not case.request.audit and not pair.cached:
-            history.add(pair.judge.id, ab, ba, lengths)
+            marks = (marks_of(inspections[0].shown.text), marks_of(inspections[1].shown.text))
+            history.add(pair.judge.id, ab, ba, lengths, marks)
             case.observer(pair_judged(pair.judge.id, ab, ba))
         won_by_longer = outcome == longer and lengths[0] != lengths[1]
         if won_by_longer and history.follows_length(pair.judge.id):
@@ -200,39 +222,6 @@ def _remember(
                     f"{pair.judge.id}: the longer answer won nearly all of its recent pairs",
                 )
             )
-
-
-def _verdicts(judged: Sequence[JudgedPair]) -> tuple[Verdict, ...]:
-    found = []
-    for pair in judged:
-        for order in ORDERS:
-            answer = pair.ab if order == "AB" else pair.ba
-            if isinstance(answer, JudgingError):
-                continue
-            found.append(
-                Verdict(
-                    judge=answer.judge.id,
-                    family=answer.judge.family_label,
-                    model=answer.judge.model,
-                    model_served=answer.model_served,
-                    reason=answer.reason,
-                    order=order,
-                    choice=mapped_back(answer.reading.choice, order),
-                    cached=answer.cached,
-                    attempts=answer.attempts,
-                    latency_ms=answer.latency_ms,
-                    usage=answer.usage,
-                )
-            )
-    return tuple(found)
-
-
-def _orders(judged: Sequence[JudgedPair]) -> tuple[OrderChoice, ...]:
-    return tuple(
-        OrderChoice(order=order, choice=pair.choice(order), judge=pair.judge.id)
-        for pair in judged
-        for order in ORDERS
-    )
 
 
 def _length_ratio(inspections: Inspections) -> float | None:
@@ -254,22 +243,29 @@ def _compared(
     inspections: Inspections,
     outcome: PairOutcome,
     judged: Sequence[JudgedPair],
+    expected: Expectation = UNKNOWN,
     *,
     short_circuited: bool,
 ) -> Compared:
-    verdicts = _verdicts(judged)
+    verdicts = verdicts_of(judged)
+    wanted = case.rubric.judging.score == "expected"
     return Compared(
         outcome=outcome,
         preference=PREFERENCE[outcome],
+        expected=expected if wanted else None,
         consistent=outcome != "inconsistent",
-        orders=_orders(judged),
+        orders=orders_of(judged),
         length_ratio=_length_ratio(inspections),
         short_circuited=short_circuited,
         rules=_rules(inspections),
         verdicts=verdicts,
         flags=tuple(case.flags),
         metrics=compare_metrics(
-            outcome, verdicts, lengths=_lengths(inspections), short_circuited=short_circuited
+            outcome,
+            verdicts,
+            lengths=_lengths(inspections),
+            short_circuited=short_circuited,
+            mass=expected.mass if wanted else None,
         ),
         usage=case.ledger.total,
         rubric_hash=case.rubric.rubric_hash,
@@ -280,16 +276,22 @@ def _compared(
 def _failed(
     case: Case, inspections: Inspections, error: JudgingError, judged: Sequence[JudgedPair]
 ) -> CompareFailed:
-    verdicts = _verdicts(judged)
+    verdicts = verdicts_of(judged)
+    wanted = case.rubric.judging.score == "expected"
     return CompareFailed(
         error=error,
-        orders=_orders(judged),
+        expected=UNKNOWN if wanted else None,
+        orders=orders_of(judged),
         length_ratio=_length_ratio(inspections),
         rules=_rules(inspections),
         verdicts=verdicts,
         flags=tuple(case.flags),
         metrics=compare_metrics(
-            None, verdicts, lengths=_lengths(inspections), short_circuited=False
+            None,
+            verdicts,
+            lengths=_lengths(inspections),
+            short_circuited=False,
+            mass=0.0 if wanted else None,
         ),
         usage=case.ledger.total,
         rubric_hash=case.rubric.rubric_hash,

@@ -11,10 +11,11 @@ from judge_service import assess as assessing
 from judge_service import compare as comparing
 from judge_service.answer_history import PROMPTS, AnswerHistory
 from judge_service.ask import Asker
+from judge_service.bias.live import ScoreHistory
 from judge_service.case import Case
 from judge_service.deadline import Deadline
 from judge_service.errors import InvalidRequest, JudgingError, Overloaded
-from judge_service.events import Kind, Observer, nobody
+from judge_service.events import ConstantAnswer, Kind, Observer, nobody
 from judge_service.exhibit import prompt_text, unread
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
@@ -25,6 +26,7 @@ from judge_service.library import Library
 from judge_service.outcome import AssessOutcome, CompareOutcome, RankOutcome
 from judge_service.ranking import rank as ranking
 from judge_service.ranking.budget import check_group
+from judge_service.ranking.length_window import LengthWindow
 from judge_service.request import AssessRequest, CompareRequest, RankRequest, Request
 from judge_service.rubric import Rubric
 from judge_service.rules import RuleNeedsReference
@@ -53,7 +55,9 @@ class Engine:
     source: VerdictSource
     require_family: bool = False
     history: PairHistory = field(default_factory=PairHistory)
+    scores: ScoreHistory = field(default_factory=ScoreHistory)
     answers: AnswerHistory = field(default_factory=AnswerHistory)
+    lengths: LengthWindow = field(default_factory=LengthWindow)
     observer: Observer = nobody
     room: Room = always_room
 
@@ -79,6 +83,8 @@ class Engine:
         excluded = self._look(case, (inspection,))
         outcome = await assessing.assess(case, inspection, excluded, self.source)
         self._tell("assess", case, (inspection,), outcome)
+        if not request.audit:
+            self.scores.assessed(case.rubric, inspection, outcome)
         return outcome
 
     async def compare(
@@ -110,9 +116,11 @@ class Engine:
         inspections = await self._inspect(case, request.candidates, lost)
         excluded = self._look(case, tuple(inspections))
         outcome = await ranking.rank(
-            case, request, inspections, excluded, self.source, self.history
+            case, request, inspections, excluded, self.source, self.history, self.lengths
         )
         self._tell("rank", case, tuple(inspections), outcome)
+        if not request.audit:
+            self.scores.ranked(case.rubric, inspections, outcome)
         return outcome
 
     def check(self, request: Request, deadline: Deadline | None = None) -> Case:
@@ -159,6 +167,7 @@ class Engine:
             if one.broken is None and self._is_constant(case, one):
                 detail = f"{prefix}the same answer was given to {PROMPTS} prompts or more"
                 flags.append(Flag("constant_answer", detail))
+                self.observer(ConstantAnswer(case.rubric.id))
         for flag in flags:
             case.flag(flag)
         return families

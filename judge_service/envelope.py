@@ -22,6 +22,7 @@ from judge_service.types import Message, Prompt
 Slot = tuple[str, str | tuple[Message, ...]]
 CONSTRAINED_REASON_CHARS = 200
 PAIR_CHOICES = ("candidate_1", "candidate_2", "tie")
+PAIR_FORM = ChoiceForm(allowed=PAIR_CHOICES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +106,7 @@ def compare_question(
         if one.context:
             slots.append((f"context_{number}", one.context))
         slots.append((f"candidate_{number}", one.shown))
-    return Question(
-        system=compare_system(rubric), slots=tuple(slots), form=ChoiceForm(allowed=PAIR_CHOICES)
-    )
+    return Question(system=compare_system(rubric), slots=tuple(slots), form=PAIR_FORM)
 
 
 def list_question(

@@ -133,7 +133,8 @@ class ServedUnverified:
 @dataclass(frozen=True, slots=True)
 class GroupRanked:
     """A group has its rewards. Shares are in [0, 1]; ``length_correlation`` is Pearson's r of
-    reward and length, None where that says nothing.
+    reward and length, None where that says nothing; ``recent_length_correlation`` is the same over
+    the rubric's last groups.
     """
 
     rubric: str
@@ -142,6 +143,14 @@ class GroupRanked:
     near_duplicate_share: float = 0.0
     length_correlation: float | None = None
     tie_rate: float = 0.0
+    recent_length_correlation: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantAnswer:
+    """An answer came that was given to many different prompts before."""
+
+    rubric: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +170,7 @@ class QuotaRefused:
 Event: TypeAlias = (
     Attempted | Retried | RetryDenied | LookedUp | Joined | QueueChanged | Shed | BreakerChanged
     | Judged | PairJudged | FamilyExcluded | ServedUnverified | GroupRanked | StoreFailed
-    | QuotaRefused
+    | QuotaRefused | ConstantAnswer
 )  # fmt: skip
 Observer: TypeAlias = Callable[[Event], None]
 

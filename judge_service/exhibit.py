@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from judge_service.data_block import render_message, render_messages
@@ -47,6 +48,19 @@ class Exhibit:
         if isinstance(self.shown, str) and not self.context:
             return identity_key(self.text)
         return identity_key(render_messages(self.context) + "\n" + self.shown_text)
+
+    def same_as(self, other: Exhibit) -> bool:
+        """Whether the two are one answer: by their keys, or by what a judge is shown of them."""
+        return bool(self.keys & other.keys)
+
+    @property
+    def keys(self) -> frozenset[Hashable]:
+        """Two that have one in common are one answer. Formatting that a judge is not shown makes no
+        other one, white space aside.
+        """
+        context, shown = render_messages(self.context), self.shown_text
+        as_shown = (isinstance(self.shown, str), identity_key(context), identity_key(shown))
+        return frozenset({self.key, as_shown})
 
     def families(self) -> frozenset[str]:
         """The candidate's lineages: those named, else what the policy model's name tells."""

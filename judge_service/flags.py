@@ -13,6 +13,9 @@ FlagName = Literal[
     "fallback_judge",  # judged by the second family after the first could not answer
     "unjudgeable",  # two families gave no verdict while a control item was judged normally
     "length_bias",  # the winner may have won by length alone
+    "no_expectation",  # the rubric wants expected scores, and a point had to do
+    "corrected_scale",  # a judge's points count as people's do
+    "correction_outdated",  # a correction for another version of the rubric did not count
     "near_duplicate",  # candidates that differ in form only
     "zero_advantage",  # every reward of a group is the same
     "constant_answer",  # the same answer to many different prompts

@@ -17,11 +17,15 @@ LENGTH_P = 0.001
 
 
 class Pair(NamedTuple):
-    """One pair, in both orders. ``longer_won`` is None for ties, flips and equal lengths."""
+    """One pair, in both orders. ``longer_won`` is None for ties, flips and equal lengths.
+    ``lengths`` in characters and ``marks`` of formatting are those of the caller's two answers.
+    """
 
     ab: Choice
     ba: Choice
     longer_won: bool | None
+    lengths: tuple[int, int]
+    marks: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +55,24 @@ class PairHistory:
 
     _pairs: dict[str, deque[Pair]] = field(default_factory=dict)
 
-    def add(self, judge: str, ab: Choice, ba: Choice, lengths: tuple[int, int]) -> None:
+    def add(
+        self,
+        judge: str,
+        ab: Choice,
+        ba: Choice,
+        lengths: tuple[int, int],
+        marks: tuple[int, int] | None = None,
+    ) -> None:
         """Note a pair in which both orders have a verdict. ``lengths`` in characters."""
         longer: bool | None = None
         if ab == ba and ab != "tie" and lengths[0] != lengths[1]:
             longer = (lengths[0] > lengths[1]) == (ab == "first")
-        self._pairs.setdefault(judge, deque(maxlen=WINDOW)).append(Pair(ab, ba, longer))
+        pair = Pair(ab, ba, longer, lengths, marks)
+        self._pairs.setdefault(judge, deque(maxlen=WINDOW)).append(pair)
+
+    def all(self) -> dict[str, tuple[Pair, ...]]:
+        """The pairs of every judge, oldest first."""
+        return {judge: tuple(pairs) for judge, pairs in self._pairs.items()}
 
     def figures(self, judge: str) -> BiasFigures:
         """The figures of one judge; all zero and None before its first pair."""

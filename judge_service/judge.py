@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from judge_service.correction import Correction
 from judge_service.errors import ConfigError
 from judge_service.family import families_of, floating_alias, normalize_family
 from judge_service.library import explain, read_toml
@@ -69,6 +70,7 @@ class JudgeSpec(BaseModel):
     reasoning_effort: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
     reply: Literal["auto", "json_schema", "json_object", "text"] = "auto"
+    top_logprobs: Annotated[StrictInt, Field(ge=2, le=20)] | None = None
     schema_constants: StrictBool = False
     max_concurrency: Count | None = None
     rpm: Count | None = None
@@ -78,6 +80,7 @@ class JudgeSpec(BaseModel):
     served_models: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = ()
     context_tokens: Count | None = None
     price: Price | None = None
+    correction: dict[str, Correction] = Field(default_factory=dict)
 
     @field_validator("api_base")
     @classmethod
@@ -101,6 +104,13 @@ class JudgeSpec(BaseModel):
         except (TypeError, ValueError) as error:
             raise ValueError(f"cannot be sent as JSON: {error}") from None
         return value
+
+    @model_validator(mode="after")
+    def _asked_once(self) -> JudgeSpec:
+        twice = {"logprobs", "top_logprobs"} & self.extra.keys()
+        if self.top_logprobs is not None and twice:
+            raise ValueError(f"extra: {min(twice)} is what top_logprobs asks for already")
+        return self
 
     @model_validator(mode="after")
     def _known_family(self) -> JudgeSpec:
@@ -128,9 +138,18 @@ class JudgeSpec(BaseModel):
         return "+".join(sorted(self.families))
 
     def fingerprint_part(self) -> dict[str, Any]:
-        """What of the spec can move a verdict: model, endpoint, sampling."""
+        """What of the spec can move a verdict or what it is worth: model, endpoint, sampling,
+        corrections.
+        """
         fields = {"model", "api_base", "temperature", "max_output_tokens", "reasoning_effort"}
-        return self.model_dump(mode="json", include=fields | {"extra", "reply"})
+        more = {"extra", "reply"} | ({"correction"} if self.correction else set())
+        return self.model_dump(mode="json", include=fields | more) | self.probed()
+
+    def probed(self) -> dict[str, Any]:
+        """What is asked for beside the verdict, for keys and fingerprints: nothing by default, so
+        that they stay what they were.
+        """
+        return {} if self.top_logprobs is None else {"top_logprobs": self.top_logprobs}
 
 
 def fingerprint(rubric_hash: str, judges: Mapping[str, JudgeSpec]) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge_service.ask import Answer, Budget, as_judging_error
 from judge_service.case import Case
-from judge_service.envelope import Question
+from judge_service.envelope import PAIR_FORM, Question
 from judge_service.errors import JudgeServiceError, JudgingError
+from judge_service.expectation import UNKNOWN, Expectation, preference
 from judge_service.flags import Flag
 from judge_service.judge import JudgeSpec
-from judge_service.outcome import Choice, Order, PairOutcome
+from judge_service.outcome import Choice, Order, OrderChoice, PairOutcome, Verdict
 from judge_service.pairwise import mapped_back, pair_outcome
 from judge_service.selection import Selection
 from judge_service.verdicts.source import VerdictSource
@@ -33,6 +35,14 @@ class JudgedPair:
         return (
             None if isinstance(answer, JudgingError) else mapped_back(answer.reading.choice, order)
         )
+
+    def expected(self, order: Order) -> Expectation:
+        """The graded preference for the caller's first in one order."""
+        answer = self.ab if order == "AB" else self.ba
+        if isinstance(answer, JudgingError):
+            return UNKNOWN
+        told = preference(answer.reading, PAIR_FORM)
+        return told if order == "AB" else told.mirrored
 
     @property
     def outcome(self) -> PairOutcome | None:
@@ -110,3 +120,39 @@ async def escalated(
         return None
     case.flag(Flag("escalated", f"{judge.id} was asked to decide: {pair.outcome}"))
     return pair
+
+
+def verdicts_of(judged: Sequence[JudgedPair]) -> tuple[Verdict, ...]:
+    """Every verdict of the pairs, by judge and order."""
+    found = []
+    for pair in judged:
+        for order in ORDERS:
+            answer = pair.ab if order == "AB" else pair.ba
+            if isinstance(answer, JudgingError):
+                continue
+            found.append(
+                Verdict(
+                    judge=answer.judge.id,
+                    family=answer.judge.family_label,
+                    model=answer.judge.model,
+                    model_served=answer.model_served,
+                    reason=answer.reason,
+                    order=order,
+                    choice=mapped_back(answer.reading.choice, order),
+                    expected=pair.expected(order) if answer.judge.top_logprobs else None,
+                    cached=answer.cached,
+                    attempts=answer.attempts,
+                    latency_ms=answer.latency_ms,
+                    usage=answer.usage,
+                )
+            )
+    return tuple(found)
+
+
+def orders_of(judged: Sequence[JudgedPair]) -> tuple[OrderChoice, ...]:
+    """What every judge chose in each order."""
+    return tuple(
+        OrderChoice(order=order, choice=pair.choice(order), judge=pair.judge.id)
+        for pair in judged
+        for order in ORDERS
+    )

@@ -40,6 +40,9 @@ def assess_metrics(
     for criterion in rubric.criteria:
         result = results.get(criterion.name)
         metrics[f"criterion/{criterion.name}"] = 0.0 if result is None else result.normalized
+        if rubric.judging.score == "expected":
+            expected = None if result is None else result.expected
+            metrics[f"mass/{criterion.name}"] = 0.0 if expected is None else expected.mass
     return metrics
 
 
@@ -49,8 +52,11 @@ def compare_metrics(
     *,
     lengths: tuple[int, int],
     short_circuited: bool,
+    mass: float | None = None,
 ) -> dict[str, float]:
-    """The metrics of a comparison; ``outcome`` is None when it failed."""
+    """The metrics of a comparison; ``outcome`` is None when it failed. ``mass`` is given exactly
+    where the rubric wants expected scores.
+    """
     metrics = {
         f"outcome/{word}": float(outcome == word)
         for word in ("first", "second", "tie", "inconsistent")
@@ -62,7 +68,7 @@ def compare_metrics(
         "length_chars/first": float(lengths[0]),
         "length_chars/second": float(lengths[1]),
     }
-    return metrics
+    return metrics if mass is None else {**metrics, "mass": mass}
 
 
 def _cached_share(verdicts: Sequence[Verdict]) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from judge_service.errors import JudgingError
+from judge_service.expectation import Expectation
 from judge_service.flags import Flag
 from judge_service.rules import RulesReport
 from judge_service.usage import Usage
@@ -20,7 +21,9 @@ Order = Literal["AB", "BA"]
 class Verdict:
     """One answer of one judge. Exactly one of ``point`` (assess) and ``choice`` (pair) is set.
 
-    ``choice`` is already mapped back to the caller's order; ``latency_ms`` covers all attempts.
+    ``choice`` is already mapped back to the caller's order, and so is the preference that
+    ``expected`` is in a pair; None where the judge is not asked for probabilities. ``latency_ms``
+    covers all attempts.
     """
 
     judge: str
@@ -32,6 +35,7 @@ class Verdict:
     point: int | None = None
     order: Order | None = None
     choice: Choice | None = None
+    expected: Expectation | None = None
     cached: bool = False
     attempts: int = 1
     latency_ms: float = 0.0
@@ -39,9 +43,21 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """What votes on a corrected scale count as, in [0, 1]: their points, and what is expected of
+    them (the same as of points where nothing is).
+    """
+
+    of_point: float
+    of_expected: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionResult:
     """A criterion's point: the lower median of the panel. ``agreement`` is the share of votes on
-    that point, ``votes`` how many judges answered.
+    that point, ``votes`` how many judges answered. ``expected`` is there where the rubric wants
+    expected scores; it counts where it has a value. ``worth`` is what either counts as where a
+    judge's scale is corrected.
     """
 
     point: int
@@ -49,6 +65,18 @@ class CriterionResult:
     weight: float
     agreement: float
     votes: int
+    expected: Expectation | None = None
+    worth: Worth | None = None
+
+    @property
+    def value(self) -> float:
+        """What enters the reward, in [0, 1]."""
+        counts = self.expected is not None and self.expected.value is not None
+        if self.worth is not None:
+            return self.worth.of_expected if counts else self.worth.of_point
+        if self.expected is None or self.expected.value is None:
+            return self.normalized
+        return self.expected.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +121,15 @@ class OrderChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Common):
-    """A success: ``preference`` is 1.0, 0.0 or 0.5 for the first, None when inconsistent."""
+    """A success: ``preference`` is 1.0, 0.0 or 0.5 for the first, None when inconsistent.
+
+    ``expected`` is the graded preference for the first where the rubric wants expected scores:
+    both orders together, whether they agree or not.
+    """
 
     outcome: PairOutcome
     preference: float | None
+    expected: Expectation | None = None
     consistent: bool
     orders: tuple[OrderChoice, ...]
     length_ratio: float | None
@@ -109,6 +142,7 @@ class CompareFailed(Common):
     """At least one order has no verdict, hence there is no preference."""
 
     error: JudgingError
+    expected: Expectation | None = None
     orders: tuple[OrderChoice, ...]
     length_ratio: float | None
     rules: tuple[RulesReport, RulesReport]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -79,11 +79,16 @@ _Verdict: TypeAlias = int | str | Mapping[str, int]
 class Reading:
     """A verdict as it was given. ``reason`` is not redacted yet, and "" when there was none.
 
-    Each property serves one form and raises TypeError under another.
+    ``spans`` say where in the reply each value stands, ``probabilities`` what the provider tells of
+    the chances of all that was offered (in that order), both by name: ``score``, ``choice``, or the
+    names of a ScoresForm; empty where that is not known. Each property serves one form and raises
+    TypeError under another.
     """
 
     value: _Verdict
     reason: str
+    spans: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)
+    probabilities: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def score(self) -> int:
@@ -136,7 +141,8 @@ def read_reply(text: str, *, tokens: Tokens, form: ReplyForm) -> Reading:
         shown = "".join(char for char in text if not is_invisible(char))
         if shown == text:
             raise
-    return _read(shown, tokens, form)
+    # Where something stands in there is not where it stands in the reply.
+    return replace(_read(shown, tokens, form), spans={})
 
 
 def _first_bytes(text: str) -> str:
@@ -166,7 +172,17 @@ def _read(text: str, tokens: Tokens, form: ReplyForm) -> Reading:
     if isinstance(verdict, Unreadable):
         raise verdict
     reason = found.bound[-1].get("reason")
-    return Reading(value=verdict, reason=_clean(reason) if isinstance(reason, str) else "")
+    return Reading(
+        value=verdict,
+        reason=_clean(reason) if isinstance(reason, str) else "",
+        spans=_spans(found.bound[-1], form),
+    )
+
+
+def _spans(found: Object, form: ReplyForm) -> dict[str, tuple[int, int]]:
+    key = _KEYS[type(form)]
+    value = found.get(key)
+    return value.spans_by_name() if isinstance(value, Object) else {key: found.spans_by_name()[key]}
 
 
 def _key(verdict: _Verdict | Unreadable) -> object:
@@ -180,7 +196,7 @@ def _clean(reason: str) -> str:
 
 
 def _verdict(found: Object, form: ReplyForm) -> _Verdict | Unreadable:
-    key = {ScoreForm: "score", ChoiceForm: "choice", ScoresForm: "scores"}[type(form)]
+    key = _KEYS[type(form)]
     if found.has_duplicates:
         return Unreadable("unparsable", "a key comes twice in the verdict")
     value = found.get(key)
@@ -240,6 +256,7 @@ def _point(key: str, value: Value, allowed: tuple[int, ...]) -> int | Unreadable
     return _not_offered(key, allowed) if point is None else point
 
 
+_KEYS = {ScoreForm: "score", ChoiceForm: "choice", ScoresForm: "scores"}
 _JSON_SPACE = " \t\r\n"
 _IS_NUMBER = re.compile(
     r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|NaN|-?Infinity", re.ASCII

@@ -14,7 +14,7 @@ only where the right ``v`` stands, and only a few levels deep.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from judge_service.confusables import is_invisible
@@ -32,9 +32,12 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """An object's members in order, duplicates included."""
+    """An object's members in order, duplicates included, and where in the text each value stands
+    (first character and the one after the last).
+    """
 
     members: tuple[tuple[str, Value], ...]
+    spans: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @property
     def has_duplicates(self) -> bool:
@@ -44,6 +47,11 @@ class Object:
     def get(self, key: str) -> Value | None:
         """The value of a key; None when it is absent."""
         return next((value for name, value in self.members if name == key), None)
+
+    def spans_by_name(self) -> dict[str, tuple[int, int]]:
+        """Where each value stands."""
+        names = (name for name, _ in self.members)
+        return dict(zip(names, self.spans, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +162,7 @@ def _holds_bound(value: Value, v: str, end: str) -> bool:
 def read_object(text: str, start: int, depth: int = 1) -> tuple[Object, int] | None:
     """The object that begins at ``text[start]`` and the index after it; None if it is none."""
     members: list[tuple[str, Value]] = []
+    spans: list[tuple[int, int]] = []
     position = _skip(text, start + 1)
     while not text.startswith("}", position):
         key = _STRING.match(text, position)
@@ -162,17 +171,19 @@ def read_object(text: str, start: int, depth: int = 1) -> tuple[Object, int] | N
         position = _skip(text, key.end())
         if not text.startswith(":", position):
             return None
-        found = _read_value(text, _skip(text, position + 1), depth)
+        begin = _skip(text, position + 1)
+        found = _read_value(text, begin, depth)
         if found is None:
             return None
         value, position = found
+        spans.append((begin, position))
         name = "".join(char for char in unescape(key[1]) if not is_invisible(char))
         members.append((name, value))
         after = _after_value(text, position, "}")
         if after is None:
             return None
         position = after
-    return Object(tuple(members)), position + 1
+    return Object(tuple(members), tuple(spans)), position + 1
 
 
 def _read_list(text: str, start: int, depth: int) -> tuple[list[Value], int] | None:

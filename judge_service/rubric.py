@@ -102,6 +102,7 @@ class Judging(BaseModel):
     judged: Literal["last_turn", "trajectory"] = "last_turn"
     fallback: Literal["none", "family"] = "none"
     ask: Literal["each", "together"] = "each"
+    score: Literal["point", "expected"] = "point"
     on_unjudgeable: Literal["failed", "zero"] = "failed"
     strip_reasoning: StrictBool = True
     normalize_formatting: StrictBool = False
@@ -217,6 +218,9 @@ class Rubric(BaseModel):
         """The rubric as JSON-ready values, anchors included."""
         data = self.model_dump(mode="json", exclude={"rules"})
         data["rules"] = [rule.model_dump(mode="json") for rule in self.rules]
+        if self.judging.score == "point":
+            # What a rubric does not say makes no other rubric of it.
+            del data["judging"]["score"]
         return data
 
     def warnings(self) -> list[str]:

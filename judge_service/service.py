@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from judge_service.adapters.backend_router import BackendRouter
 from judge_service.adapters.local_model import LocalModel, start_local_model
 from judge_service.adapters.opening import open_store
 from judge_service.ask import Asker
+from judge_service.bias.board import BiasBoard
 from judge_service.case import Case
 from judge_service.cohort.cohorts import Cohorts
+from judge_service.correction import correction_faults, correction_warnings
 from judge_service.engine import Engine, Room
 from judge_service.envelope import assess_system, compare_system
-from judge_service.errors import JudgingError, Overloaded
+from judge_service.errors import ConfigError, JudgingError, Overloaded
 from judge_service.events import Observer, nobody
 from judge_service.gates.gates import Gates
 from judge_service.judge import Bench, load_bench
@@ -24,6 +26,7 @@ from judge_service.rubric_folder import RubricFolder
 from judge_service.settings import MIN_SECRET_CHARS, Settings, judge_keys
 from judge_service.storage.secret import ServiceSecret, load_secret
 from judge_service.storage.store import Store
+from judge_service.unexpected import expectation_warnings
 from judge_service.verdicts.record import Seal
 from judge_service.verdicts.source import VerdictSource
 
@@ -42,6 +45,7 @@ class Service:
     secret: ServiceSecret
     observer: Observer
     cohorts: Cohorts
+    bias: BiasBoard
     rubric_folder: RubricFolder | None = None
 
     def warnings(self) -> list[str]:
@@ -49,6 +53,8 @@ class Service:
         found = list(self.engine.bench.warnings())
         for rubric in self.engine.library.values():
             found += [f"rubric {rubric.id!r}: {warning}" for warning in rubric.warnings()]
+        found += expectation_warnings(self.engine.bench, self.engine.library.values())
+        found += correction_warnings(self.engine.bench, self.engine.library)
         secret = self.settings.secret
         if secret is not None and len(secret) < MIN_SECRET_CHARS:
             found.append(
@@ -96,8 +102,7 @@ async def open_service(
     library = library_of(settings) if folder is None else folder.library
     secret = load_secret(settings)
     store = open_store(settings, observer)
-    file = settings.judges_file()
-    bench = None if file is None else load_bench(file)
+    bench = _bench(settings, library)
     keys = {}
     if bench is not None:
         keys = judge_keys({j.id: j.api_key_env for j in bench.values()}, environ)
@@ -105,6 +110,7 @@ async def open_service(
     local: LocalModel | None = None
     source: VerdictSource | None = None
     gates: Gates | None = None
+    board: BiasBoard | None = None
     try:
         if bench is None:
             local = await asyncio.to_thread(
@@ -136,19 +142,25 @@ async def open_service(
             local.read_ahead(_first_questions(library))
         if folder is not None:
             folder.follow()
-        yield Service(
-            settings=settings,
-            engine=engine,
-            local_model=local,
-            store=store,
-            secret=secret,
-            observer=observer,
-            cohorts=Cohorts(engine, store, secret),
-            rubric_folder=folder,
-        )
+        board = BiasBoard(store, secret, engine.history, engine.scores)
+        board.follow()
+        async with aclosing(Cohorts(engine, store, secret)) as cohorts:
+            yield Service(
+                settings=settings,
+                engine=engine,
+                local_model=local,
+                store=store,
+                secret=secret,
+                observer=observer,
+                cohorts=cohorts,
+                bias=board,
+                rubric_folder=folder,
+            )
     finally:
         if folder is not None:
             folder.close()
+        if board is not None:
+            await board.aclose()
         if source is not None:
             await source.aclose()
         if gates is not None:
@@ -157,6 +169,18 @@ async def open_service(
         await store.aclose()
         if local is not None:
             local.close()
+
+
+def _bench(settings: Settings, library: Library) -> Bench | None:
+    """The configured judges, None where the embedded one is to judge. Raises ConfigError."""
+    file = settings.judges_file()
+    if file is None:
+        return None
+    bench = load_bench(file)
+    faults = correction_faults(bench, library)
+    if faults:
+        raise ConfigError("\n".join(f"{file}: {fault}" for fault in faults))
+    return bench
 
 
 def _room(gates: Gates, bench: Bench) -> Room:

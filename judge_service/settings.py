@@ -95,6 +95,11 @@ class Settings:
         except ValueError:
             return False
 
+    def beside_store(self, name: str) -> Path | None:
+        """A file or folder beside the embedded store; None where nothing outlives the process."""
+        store = self.store or self.default_store
+        return None if store is None else store.parent / name
+
     def judges_file(self) -> Path | None:
         """The judges file to load, None for the embedded judge. Raises ConfigError.
 

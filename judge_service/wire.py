@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from judge_service.errors import JudgingError
+from judge_service.expectation import Expectation
 from judge_service.outcome import (
     Assessed,
     AssessFailed,
@@ -14,6 +15,7 @@ from judge_service.outcome import (
     Common,
     Compared,
     CompareOutcome,
+    CriterionResult,
     Ranked,
     RankedMember,
     RankOutcome,
@@ -34,7 +36,7 @@ def assess_wire(
         "reward": outcome.reward if isinstance(outcome, Assessed) else None,
         "short_circuited": outcome.short_circuited if isinstance(outcome, Assessed) else False,
         "rules": _rules(outcome.rules),
-        "criteria": {name: asdict(result) for name, result in outcome.criteria.items()},
+        "criteria": _criteria(outcome.criteria),
         **_common(outcome, None if isinstance(outcome, Assessed) else outcome.error, metadata),
     }
 
@@ -49,6 +51,7 @@ def compare_wire(
         "status": "success" if success else "failed",
         "outcome": success.outcome if success else None,
         "preference": success.preference if success else None,
+        **_expected(outcome.expected),
         "consistent": success.consistent if success else None,
         "orders": [asdict(order) for order in outcome.orders],
         "length_ratio": outcome.length_ratio,
@@ -84,10 +87,27 @@ def _member(member: RankedMember) -> dict[str, Any]:
         "status": "success" if member.error is None else "failed",
         "reward": member.reward,
         "rules": _rules(member.rules),
-        "criteria": {name: asdict(result) for name, result in member.criteria.items()},
+        "criteria": _criteria(member.criteria),
         "wins": member.wins,
         "error": None if member.error is None else error_wire(member.error),
     }
+
+
+def _criteria(results: Mapping[str, CriterionResult]) -> dict[str, Any]:
+    found = {}
+    for name, result in results.items():
+        found[name] = asdict(result)
+        del found[name]["expected"]
+        found[name] |= _expected(result.expected)
+        del found[name]["worth"]
+        if result.worth is not None:
+            found[name]["corrected"] = result.value
+    return found
+
+
+def _expected(expected: Expectation | None) -> dict[str, Any]:
+    """A field of its own where probabilities were asked for, and only there."""
+    return {} if expected is None else {"expected": asdict(expected)}
 
 
 def _common(
@@ -127,6 +147,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "model": verdict.model,
         "model_served": verdict.model_served,
         **where,
+        **_expected(verdict.expected),
         "reason": verdict.reason,
         "cached": verdict.cached,
         "attempts": verdict.attempts,

@@ -1,8 +1,8 @@
 """The HTTP transport under LiteLLM: bounded replies, no redirects, and a record of what came back.
 
 LiteLLM reads a reply whole whatever its size, follows redirects and drops fields of the protocol
-(``refusal``). This transport stands under its clients: it reads at most 64 KiB, compressed or not,
-never follows a redirect, and keeps the raw exchange for the adapter.
+(``refusal``). This transport stands under its clients: it reads no more than its bound, compressed
+or not, never follows a redirect, and keeps the raw exchange for the adapter.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextvars import ContextVar
 
 import httpx
 
-from judge_service.adapters.exchange import BoundedBody, Exchange
+from judge_service.adapters.exchange import MAX_REPLY_BYTES, BoundedBody, Exchange
 
 _ALSO_DROPPED = ("content-encoding", "content-length", "transfer-encoding", "location")
 
@@ -36,12 +36,13 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send ``request`` and read a bounded reply."""
         request.headers["accept-encoding"] = "identity"
+        exchange = EXCHANGE.get()
         response = await self._client().send(request, stream=True)
         try:
-            body, too_large = await _read(response)
+            room = MAX_REPLY_BYTES if exchange is None else exchange.room
+            body, too_large = await _read(response, room)
         finally:
             await response.aclose()
-        exchange = EXCHANGE.get()
         if exchange is not None:
             exchange.status = response.status_code
             exchange.headers = {k.lower(): v for k, v in response.headers.items()}
@@ -73,9 +74,9 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         return client
 
 
-async def _read(response: httpx.Response) -> tuple[bytes, bool]:
+async def _read(response: httpx.Response, room: int) -> tuple[bytes, bool]:
     """As much of the decoded body as is read at all, and whether there was more."""
-    body = BoundedBody(response.headers.get("content-encoding"))
+    body = BoundedBody(response.headers.get("content-encoding"), room)
     async for chunk in response.aiter_raw():
         try:
             if not body.add(chunk):

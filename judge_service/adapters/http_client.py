@@ -113,7 +113,7 @@ class HttpClient:
 
 
 async def _read(response: aiohttp.ClientResponse, exchange: Exchange) -> None:
-    body = BoundedBody(response.headers.get("Content-Encoding"))
+    body = BoundedBody(response.headers.get("Content-Encoding"), exchange.room)
     async for chunk in response.content.iter_any():
         if not body.add(chunk):
             break

@@ -17,12 +17,13 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from judge_service.adapters.exchange import Exchange
+from judge_service.adapters.exchange import Exchange, room_for
 from judge_service.adapters.guarded_transport import EXCHANGE, GuardedTransport
 from judge_service.adapters.litellm_errors import translate
+from judge_service.adapters.provider_errors import too_large
 from judge_service.adapters.provider_reply import protocol_body, reply_from, without_key
 from judge_service.backend import ChatCall, ChatReply
-from judge_service.errors import ConfigError, UpstreamProtocolError
+from judge_service.errors import ConfigError
 from judge_service.judge import JudgeSpec
 
 _O_SERIES = re.compile(r"o(?:1(?!-mini|-preview)|[3-9])(?:-|$)")
@@ -117,7 +118,7 @@ class LiteLLMBackend:
     async def complete(self, call: ChatCall) -> ChatReply:
         """One upstream request. Raises a JudgingError or ParameterRefused."""
         await self.warm()
-        exchange = Exchange()
+        exchange = Exchange(room=room_for(call.parameters))
         EXCHANGE.set(exchange)
         judge, key = call.judge, self._key(call.judge)
         try:
@@ -147,7 +148,7 @@ class LiteLLMBackend:
                 ) from None
             response = None
         if exchange.too_large:
-            raise UpstreamProtocolError(f"judge {judge.id!r}: the reply is larger than 64 KiB")
+            raise too_large(judge.id, exchange)
         return without_key(reply_from(judge, response, exchange), self._keys.get(judge.id))
 
     async def context_window(self, judge: JudgeSpec) -> int | None:

@@ -53,6 +53,7 @@ COUNTS: Final[dict[str, Count]] = {
     "family_unknown": Count("Outcomes for which no judge could be excluded.", _RUBRIC),
     "groups": Count("Groups ranked.", _RUBRIC),
     "zero_advantage_groups": Count("Groups whose rewards are all equal.", _RUBRIC),
+    "constant_answers": Count("Answers that many prompts were given before.", _RUBRIC),
     "upstream_attempts": Count("Requests sent to judges, by what came of them.", _CODE),
     "upstream_retries": Count("Requests sent again after an error.", _CODE),
     "upstream_retries_denied": Count("Retries the judge's budget denied.", _CODE),
@@ -75,6 +76,9 @@ COUNTS: Final[dict[str, Count]] = {
 LEVELS: Final[dict[str, Level]] = {
     "recent_outcomes": Level(f"Outcomes among the last {RECENT} per process.", _RUBRIC),
     "recent_failed_outcomes": Level("Failed ones among them.", _RUBRIC),
+    "recent_length_correlation": Level(
+        "Correlation of reward and length within the last groups.", _RUBRIC, "livemax"
+    ),
     "queue_waiting": Level("Calls that wait for the judge.", _JUDGE),
     "queue_running": Level("Calls that are with the judge.", _JUDGE),
     "queue_limit": Level("Calls that may be with it at once.", _JUDGE, "livemax"),

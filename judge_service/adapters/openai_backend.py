@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 
-from judge_service.adapters.exchange import Exchange
+from judge_service.adapters.exchange import Exchange, room_for
 from judge_service.adapters.http_client import ConnectionBroken, HttpClient, NoConnection
 from judge_service.adapters.prices import PriceList
 from judge_service.adapters.provider_errors import error_of
@@ -38,7 +38,7 @@ class OpenAIBackend:
         """One upstream request. Raises a JudgingError or ParameterRefused."""
         judge = call.judge
         key = self._keys.get(judge.id)
-        exchange = Exchange()
+        exchange = Exchange(room=room_for(call.parameters))
         await self._post(call, key, exchange)
         raw = protocol_body(exchange)
         if raw is None:

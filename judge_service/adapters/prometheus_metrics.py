@@ -163,6 +163,9 @@ class PrometheusMetrics:
             ev.FamilyExcluded: of_judge("family_exclusions"),
             ev.ServedUnverified: of_judge("served_unverified"),
             ev.GroupRanked: self._group_ranked,
+            ev.ConstantAnswer: lambda event: self._count(
+                "constant_answers", self._id(event.rubric)
+            ),
             ev.StoreFailed: lambda event: self._count("store_failures", event.what),
             ev.QuotaRefused: lambda event: self._count("quota_refusals", event.quota),
         }
@@ -223,6 +226,8 @@ class PrometheusMetrics:
         self._spread("group_near_duplicate_share", event.near_duplicate_share, rubric)
         if event.length_correlation is not None:
             self._spread("group_length_correlation", event.length_correlation, rubric)
+        if event.recent_length_correlation is not None:
+            self._set("recent_length_correlation", event.recent_length_correlation, rubric)
 
 
 class _Shared(Collector):

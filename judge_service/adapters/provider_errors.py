@@ -90,13 +90,20 @@ def error_of(
     into a message. ``otherwise`` is what is known where there is no body.
     """
     if exchange.too_large:
-        return UpstreamProtocolError(f"judge {judge!r}: the reply is larger than 64 KiB")
+        return too_large(judge, exchange)
     if status < 400:
         what = "a redirect" if status >= 300 else "a body that is not the protocol"
         return UpstreamProtocolError(f"judge {judge!r} sent {what} (HTTP {status})")
     text = exchange.body[:_MAX_MESSAGE].decode("utf-8", "replace")
     complaint = complaint_of(exchange, text or otherwise, secret)
     return _by_status(status, exchange, complaint, judge, sent)
+
+
+def too_large(judge: str, exchange: Exchange) -> UpstreamProtocolError:
+    """The error for a body that is longer than there is room for."""
+    return UpstreamProtocolError(
+        f"judge {judge!r}: the reply is larger than {exchange.room // 1024} KiB"
+    )
 
 
 def _by_status(

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from judge_service.adapters.exchange import Exchange
+from judge_service.adapters.exchange import MAX_REPLY_BYTES, Exchange
 from judge_service.backend import ChatReply
 from judge_service.errors import UpstreamProtocolError
 from judge_service.judge import JudgeSpec
@@ -43,7 +43,21 @@ def reply_from(judge: JudgeSpec, response: Any, exchange: Exchange) -> ChatReply
         model=_served_name(exchange),
         usage=_usage(judge, usage, _list_price(response)),
         reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
+        logprobs=_logprobs(_as_mapping(choices[0])),
     )
+
+
+def _as_mapping(choice: Any) -> Mapping[str, Any]:
+    """What LiteLLM made of a provider's own log probabilities, in the form of OpenAI's."""
+    told: Any = getattr(choice, "logprobs", None)
+    return {"logprobs": told.model_dump() if hasattr(told, "model_dump") else told}
+
+
+def _logprobs(choice: Mapping[str, Any]) -> tuple[object, ...]:
+    """The entries of the tokens, where there are any."""
+    told = choice.get("logprobs")
+    entries = told.get("content") if isinstance(told, Mapping) else None
+    return tuple(entries) if isinstance(entries, list) else ()
 
 
 def protocol_body(exchange: Exchange) -> dict[str, Any] | None:
@@ -98,13 +112,18 @@ def from_protocol(raw: dict[str, Any], judge: JudgeSpec, list_price: float | Non
     told = raw.get("usage")
     usage: dict[str, Any] = told if isinstance(told, dict) else {}
     model = raw.get("model")
+    content = _content(message.get("content"), judge) or _tool_text(message)
+    if content is not None and len(content) > MAX_REPLY_BYTES:
+        # Room for log probabilities is room for nothing else.
+        raise UpstreamProtocolError(f"judge {judge.id!r}: the reply is larger than 64 KiB")
     return ChatReply(
-        content=_content(message.get("content"), judge) or _tool_text(message),
+        content=content,
         refusal=_refusal(message),
         finish_reason=finish,
         model=model if isinstance(model, str) and model else None,
         usage=_usage(judge, usage, list_price),
         reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
+        logprobs=_logprobs(choice),
     )
 
 

@@ -33,9 +33,18 @@ class UsageAnswer(Answer):
     unknown_cost_calls: int
 
 
+class ExpectedAnswer(Answer):
+    """An expected score, or of a pair the preference for the first, in [0, 1]; null where it does
+    not count. ``mass`` is the probability that the values offered cover, 0 where none is known.
+    """
+
+    value: FiniteFloat | None
+    mass: FiniteFloat
+
+
 class VerdictAnswer(Answer):
     """One judge's verdict: ``criterion`` and ``point`` in an assessment, ``order`` and ``choice``
-    in a comparison.
+    in a comparison. ``expected`` is there where the judge is asked for probabilities.
     """
 
     judge: str
@@ -46,6 +55,7 @@ class VerdictAnswer(Answer):
     point: int | None = None
     order: Literal["AB", "BA"] | None = None
     choice: ChoiceWord | None = None
+    expected: ExpectedAnswer | None = None
     reason: str
     cached: bool
     attempts: int
@@ -72,13 +82,18 @@ class RulesAnswer(Answer):
 
 
 class CriterionAnswer(Answer):
-    """A criterion's point, the lower median of ``votes`` judges."""
+    """A criterion's point, the lower median of ``votes`` judges. ``expected`` is there where the
+    rubric wants expected scores, and then is what the reward is made of, unless its value is null.
+    ``corrected`` is there where the scale of a judge is corrected, and then is what counts.
+    """
 
     point: int
     normalized: FiniteFloat
     weight: FiniteFloat
     agreement: FiniteFloat
     votes: int
+    expected: ExpectedAnswer | None = None
+    corrected: FiniteFloat | None = None
 
 
 class FlagAnswer(Answer):
@@ -130,11 +145,13 @@ class OrderAnswer(Answer):
 
 class CompareAnswer(OutcomeAnswer):
     """``preference`` is for the first: 1.0, 0.0, 0.5 for a tie, null when inconsistent or failed.
-    ``rules`` has one report per candidate.
+    ``rules`` has one report per candidate, ``expected`` is there where the rubric wants expected
+    scores.
     """
 
     outcome: Literal["first", "second", "tie", "inconsistent"] | None
     preference: FiniteFloat | None
+    expected: ExpectedAnswer | None = None
     consistent: bool | None
     orders: list[OrderAnswer]
     length_ratio: FiniteFloat | None

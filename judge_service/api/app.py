@@ -18,6 +18,7 @@ from judge_service.adapters.tracing import Tracing
 from judge_service.api import (
     bias,
     bulk,
+    drift_runs,
     judging,
     looking,
     metrics,
@@ -28,6 +29,7 @@ from judge_service.api import (
 )
 from judge_service.api.bulk_schema import BulkBody
 from judge_service.api.disconnect import Disconnected
+from judge_service.api.drift_runs_schema import DriftRunBody
 from judge_service.api.middleware import RequestContext
 from judge_service.api.schemas import AssessBody, CompareBody, JoinBody, RankBody
 from judge_service.api.state import State, state_of
@@ -37,7 +39,9 @@ from judge_service.settings import Settings, from_env
 
 log = logging.getLogger("judge_service")
 CLIENT_CLOSED_REQUEST = 499
-_BODIES = (AssessBody, CompareBody, RankBody, JoinBody, BulkBody, rubric_upload.RubricBody)
+_BODIES = (
+    AssessBody, CompareBody, RankBody, JoinBody, BulkBody, DriftRunBody, rubric_upload.RubricBody,
+)  # fmt: skip
 """What the routes read by themselves; the OpenAPI page shows it all the same."""
 SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Where worker processes share their metrics; the variable is the Prometheus client's own."""
@@ -59,7 +63,11 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
             for warning in service.warnings():
                 log.warning("%s", warning)
             telemetry.know(service.engine.bench, service.engine.library)
-            yield state_of(service)
+            state = state_of(service)
+            try:
+                yield state
+            finally:
+                await state["drift"].aclose()
 
     app = FastAPI(
         title="judge_service",
@@ -74,6 +82,7 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
     app.include_router(ranking.router)
     app.include_router(bulk.router)
     app.include_router(rubric_upload.router)
+    app.include_router(drift_runs.router)
     app.include_router(looking.router)
     app.include_router(bias.router)
     app.include_router(metrics.router)

@@ -19,7 +19,7 @@ from judge_service.api.judging import (
 )
 from judge_service.api.schemas import JOIN_EXAMPLE, RANK_EXAMPLE, JoinBody, RankBody
 from judge_service.api.state import CallerDep, ServiceDep
-from judge_service.cohort.cohorts import Joined
+from judge_service.cohort.joined import Joined
 from judge_service.cohort.wire import alone_wire, join_wire
 from judge_service.wire import rank_wire
 
@@ -57,10 +57,12 @@ async def join(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
     """
     body = await read_body(request, service, caller, JoinBody, MAX_GROUP_BYTES)
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
-    async with admitted(request, caller) as admission:
-        joined = await while_connected(request, service.cohorts.join(wanted))
+    # Whose group is judged first finds out what one costs; members have to come in before that.
+    wait_s = wanted.timeout_s if wanted.size == 1 else None
+    async with admitted(request, caller, wait_s=wait_s) as admission:
+        wanted = in_time_left(wanted, admission)
+        joined = await while_connected(request, service.cohorts.join(wanted, admission))
         if isinstance(joined, Joined):
-            admission.used(joined.spent)
-            return FiniteJSONResponse(join_wire(joined, body.member, body.metadata))
+            return FiniteJSONResponse(join_wire(joined, body.metadata))
         admission.spent(joined)
     return answered(joined, alone_wire(joined, body.metadata))

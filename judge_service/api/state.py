@@ -11,6 +11,7 @@ from judge_service.access.keys_file import peppers_of
 from judge_service.access.quota import Quotas
 from judge_service.api.auth import authenticate
 from judge_service.api.request_note import note_client
+from judge_service.drift.keeper import DriftRuns
 from judge_service.service import Service
 
 
@@ -20,6 +21,7 @@ class State(TypedDict):
     service: Service
     keys: KeyRing | None
     quotas: Quotas
+    drift: DriftRuns
 
 
 def state_of(service: Service) -> State:
@@ -29,6 +31,7 @@ def state_of(service: Service) -> State:
         service=service,
         keys=None if file is None else KeyRing(file, *peppers_of(service.secret)),
         quotas=Quotas(service.store, service.observer),
+        drift=DriftRuns(service.engine, service.settings.beside_store("drift-runs")),
     )
 
 

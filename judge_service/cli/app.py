@@ -9,13 +9,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from judge_service.cli import cache
+from judge_service.cli import cache, gold
 from judge_service.cli.assess import assess
+from judge_service.cli.bias import bias
 from judge_service.cli.check import check
 from judge_service.cli.compare import compare
+from judge_service.cli.drift import DriftCommand, drift
 from judge_service.cli.exits import CODES, INTERRUPTED, WRONG, UserError
 from judge_service.cli.judges import judges
 from judge_service.cli.keys import keys
+from judge_service.cli.probe import ProbeCommand, probe
 from judge_service.cli.rank import rank
 from judge_service.cli.serve import serve
 from judge_service.cli.terminal import complain
@@ -64,10 +67,13 @@ def _root(
     del show
 
 
-for command in (serve, assess, compare, rank, check, judges, version):
+for command in (serve, assess, compare, rank, check, bias, judges, version):
     app.command()(command)
+app.command(cls=DriftCommand)(drift)
+app.command(cls=ProbeCommand)(probe)
 app.add_typer(keys)
 app.add_typer(cache.app)
+app.add_typer(gold.app)
 
 
 def run() -> None:

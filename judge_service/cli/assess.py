@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from judge_service.cli import options as o
-from judge_service.cli.judging import run
+from judge_service.cli.judging_command import judging_command
 
 CandidateText = Annotated[
     str | None,
@@ -18,32 +18,8 @@ CandidateText = Annotated[
 ]  # fmt: skip
 
 
-def assess(
-    rubric: o.RubricArgument = None,
-    prompt: o.PromptText = None,
-    candidate: CandidateText = None,
-    reference: o.ReferenceText = None,
-    policy_model: o.PolicyModel = None,
-    family: o.Family = None,
-    judges: o.JudgeIds = None,
-    panel_size: o.PanelSize = None,
-    timeout: o.Timeout = None,
-    batch: o.BatchFile = None,
-    out: o.OutFile = None,
-    concurrency: o.Concurrency = 8,
-    retry_failed: o.RetryFailed = False,
-    overwrite: o.Overwrite = False,
-    url: o.Url = None,
-    judges_file: o.JudgesFile = None,
-    rubrics_dir: o.RubricsDir = None,
-    anchors_dir: o.AnchorsDir = None,
-    rule_modules: o.RuleModules = None,
-    require_family: o.RequireFamily = None,
-    embedded_judge: o.EmbeddedJudge = None,
-    local_model: o.LocalModel = None,
-    local_model_family: o.LocalModelFamily = None,
-    as_json: o.Json = False,
-) -> None:
+@judging_command("assess", ("candidate",))
+def assess(candidate: CandidateText = None) -> None:
     """Judge one candidate on a rubric, or every line of a JSONL file.
 
     A failed outcome has no reward: it says why, and the exit code is 3.
@@ -56,4 +32,3 @@ def assess(
 
     judge-service assess helpfulness --batch items.jsonl --out results.jsonl --url http://127.0.0.1:8080
     """
-    raise typer.Exit(run("assess", locals(), ("candidate",)))

@@ -125,7 +125,7 @@ async def _run(plan: Plan, items: Iterator[Item], results: Results, tally: Tally
 
 async def _judge(item: Item, target: Target, results: Results, tally: Tally) -> None:
     try:
-        outcome = await _patiently(item.request, target)
+        outcome = await patiently(item.request, target)
     except Refused as error:
         tally.refuse(item.line, str(error))
         return
@@ -133,7 +133,7 @@ async def _judge(item: Item, target: Target, results: Results, tally: Tally) -> 
     tally.count(outcome)
 
 
-async def _patiently(request: Asked, target: Target) -> dict[str, Any]:
+async def patiently(request: Asked, target: Target) -> dict[str, Any]:
     """The outcome; a service that is busy or away for a moment is waited for."""
     for tried in range(1, MAX_TRIES):
         try:

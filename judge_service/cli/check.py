@@ -86,8 +86,9 @@ def check(
 
 def _look(settings: Settings, environ: Mapping[str, str], wanted: list[str]) -> Checked:
     from judge_service.cli.checklist import checklist
-    from judge_service.cli.gold import read_gold
     from judge_service.cli.loading import anchors_folder, load_judges, load_rubrics
+    from judge_service.gold.folder import read_gold
+    from judge_service.unexpected import expectation_warnings
 
     found = Checked()
     bench = load_judges(settings, found.faults)
@@ -96,6 +97,7 @@ def _look(settings: Settings, environ: Mapping[str, str], wanted: list[str]) -> 
     found.faults += faults
     if bench is not None:
         found.warnings += _judge_warnings(bench, environ)
+        found.warnings += expectation_warnings(bench, rubrics)
     found.rubrics = [(rubric, checklist(rubric, bench, gold)) for rubric in rubrics]
     return found
 

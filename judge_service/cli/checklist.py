@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge_service.cli.gold import GoldFile, gold_for
+from judge_service.gold.folder import GoldFile, gold_for
 from judge_service.judge import Bench
 from judge_service.metrics import assess_metrics, compare_metrics
 from judge_service.rubric import Criterion, Rubric
@@ -211,7 +211,8 @@ def _speed(rubric: Rubric) -> Answered:
 
 def _metrics(rubric: Rubric) -> Answered:
     if rubric.kind == "compare":
-        keys = compare_metrics(None, (), lengths=(0, 0), short_circuited=False)
+        mass = 0.0 if rubric.judging.score == "expected" else None
+        keys = compare_metrics(None, (), lengths=(0, 0), short_circuited=False, mass=mass)
     else:
         rules = RulesReport(passed=True, score=0.0, results=())
         keys = assess_metrics(

@@ -70,10 +70,18 @@ def _headline(kind: Kind, outcome: Mapping[str, Any], rubric: Mapping[str, Any] 
 
 def _compared(outcome: Mapping[str, Any]) -> str:
     word, preference = outcome["outcome"], outcome["preference"]
-    text = _WON.get(word, word)
+    text: str = _WON.get(word, word)
     if outcome["short_circuited"]:
         text = text.removesuffix(", in both orders")
-    return text if preference is None else f"{text}  (preference {preference:g} for the first)"
+    if preference is not None:
+        text += f"  (preference {preference:g} for the first)"
+    return text + _expected(outcome)
+
+
+def _expected(found: Mapping[str, Any]) -> str:
+    """The expected score or preference that stands beside a verdict, where there is one."""
+    value = (found.get("expected") or {}).get("value")
+    return "" if value is None else f", expected {value:.3g}"
 
 
 def _criteria(
@@ -87,7 +95,7 @@ def _criteria(
         scale = f" of {min(points)}–{max(points)}" if points else ""
         table.add_row(
             plain(name),
-            plain(f"{result['point']}{scale}", "bold"),
+            plain(f"{result['point']}{scale}{_expected(result)}", "bold"),
             plain(points.get(result["point"], "")),
             plain(f"{result['weight']:g}"),
             plain(f"{result['agreement']:.0%} of {result['votes']}"),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from judge_service.cli import options as o
-from judge_service.cli.judging import run
+from judge_service.cli.judging_command import judging_command
 
 Candidates = Annotated[
     list[str] | None,
@@ -32,33 +32,9 @@ MaxCalls = Annotated[
 ]  # fmt: skip
 
 
+@judging_command("rank", ("candidate",))
 def rank(
-    rubric: o.RubricArgument = None,
-    prompt: o.PromptText = None,
-    candidate: Candidates = None,
-    reference: o.ReferenceText = None,
-    strategy: StrategyWord = None,
-    max_calls: MaxCalls = None,
-    policy_model: o.PolicyModel = None,
-    family: o.Family = None,
-    judges: o.JudgeIds = None,
-    panel_size: o.PanelSize = None,
-    timeout: o.Timeout = None,
-    batch: o.BatchFile = None,
-    out: o.OutFile = None,
-    concurrency: o.Concurrency = 8,
-    retry_failed: o.RetryFailed = False,
-    overwrite: o.Overwrite = False,
-    url: o.Url = None,
-    judges_file: o.JudgesFile = None,
-    rubrics_dir: o.RubricsDir = None,
-    anchors_dir: o.AnchorsDir = None,
-    rule_modules: o.RuleModules = None,
-    require_family: o.RequireFamily = None,
-    embedded_judge: o.EmbeddedJudge = None,
-    local_model: o.LocalModel = None,
-    local_model_family: o.LocalModelFamily = None,
-    as_json: o.Json = False,
+    candidate: Candidates = None, strategy: StrategyWord = None, max_calls: MaxCalls = None
 ) -> None:
     """Rank a group of 2 to 64 candidates, or every group of a JSONL file.
 
@@ -72,4 +48,3 @@ def rank(
 
     judge-service rank helpfulness --batch groups.jsonl --out out.jsonl --max-calls 64
     """
-    raise typer.Exit(run("rank", locals(), ("candidate",)))

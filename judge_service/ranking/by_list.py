@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from judge_service.ask import Answer
 from judge_service.case import Case
 from judge_service.combine import lower_median
+from judge_service.correction import corrected, flag_corrections
 from judge_service.envelope import Question, list_question
 from judge_service.errors import JudgingError
+from judge_service.expectation import Expectation, expectations, together
 from judge_service.judge import JudgeSpec
 from judge_service.outcome import CriterionResult
 from judge_service.panel import Miss, Poll
 from judge_service.ranking.asking import Ask, Reply, ask_all
+from judge_service.ranking.expected import alike
 from judge_service.ranking.members import Distinct
+from judge_service.reply import ReplyForm
 from judge_service.rubric import Criterion
+from judge_service.unexpected import flag_unexpected
 from judge_service.verdicts.source import VerdictSource
 
 DEFAULT_ORDERS = 2
 Lists = tuple[JudgeSpec, list[Reply]]
 """A judge and its replies, by order."""
+
+
+class _Given(NamedTuple):
+    """A point that a judge gave a member in one list, and what is expected of it."""
+
+    judge: JudgeSpec
+    point: int
+    expected: Expectation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +44,11 @@ class Listed:
     answers: tuple[Answer, ...]
     results: tuple[dict[str, CriterionResult], ...] = ()
     error: JudgingError | None = None
+
+
+def most_orders(members: int) -> int:
+    """How many different orders there are to be shared out: every shift, both ways round."""
+    return 2 * members if members > 2 else members
 
 
 def orders(members: int, number: int) -> list[list[int]]:
@@ -58,6 +77,7 @@ async def score_lists(
     then; fewer such judges than the quorum fail the group.
     """
     rubric = case.rubric
+    wanted = rubric.judging.score == "expected"
     arranged = orders(len(answers), number)
     places = [(c, j, n) for c in rubric.criteria for j in judges for n in range(len(arranged))]
     questions = {
@@ -70,16 +90,24 @@ async def score_lists(
     given = tuple(reply for reply in replies if isinstance(reply, Answer))
     table = {(c.name, j.id, n): r for (c, j, n), r in zip(places, replies, strict=True)}
     results: list[dict[str, CriterionResult]] = [{} for _ in answers]
+    told: list[tuple[JudgeSpec, Expectation]] = []
     for criterion in rubric.criteria:
         lists = [
             (judge, [table[criterion.name, judge.id, n] for n in range(len(arranged))])
             for judge in judges
         ]
-        error = _failure(questions[criterion.name, 0], lists, rubric.judging.quorum)
+        question = questions[criterion.name, 0]
+        error = _failure(question, lists, rubric.judging.quorum)
         if error is not None:
             return Listed(answers=given, error=error)
-        for member, points in enumerate(_points(lists, arranged)):
-            results[member][criterion.name] = _result(criterion, points)
+        for member, found in enumerate(_readings(lists, arranged, question.form)):
+            result = _result(criterion, found, wanted=wanted)
+            votes = [(one.judge, one.point, one.expected) for one in found]
+            results[member][criterion.name] = corrected(result, rubric, criterion, votes, mean=True)
+            told += [(one.judge, one.expected) for one in found]
+    flag_unexpected(case, told)
+    flag_corrections(case)
+    alike(case, results)
     return Listed(answers=given, results=tuple(results))
 
 
@@ -96,17 +124,21 @@ def _failure(question: Question, lists: Sequence[Lists], quorum: int) -> Judging
     return poll.failure(quorum, len(lists))
 
 
-def _points(lists: Sequence[Lists], arranged: Sequence[Sequence[int]]) -> list[list[int]]:
+def _readings(
+    lists: Sequence[Lists], arranged: Sequence[Sequence[int]], form: ReplyForm
+) -> list[list[_Given]]:
     """For each member, what the judges that gave a verdict on every list gave it."""
-    points: list[list[int]] = [[] for _ in arranged[0]]
-    for _, replies in lists:
+    found: list[list[_Given]] = [[] for _ in arranged[0]]
+    for judge, replies in lists:
         verdicts = [reply for reply in replies if isinstance(reply, Answer)]
         if len(verdicts) < len(replies):
             continue
         for order, verdict in zip(arranged, verdicts, strict=True):
+            points, expected = verdict.reading.scores, expectations(verdict.reading, form)
             for slot, member in enumerate(order, start=1):
-                points[member].append(verdict.reading.scores[f"candidate_{slot}"])
-    return points
+                name = f"candidate_{slot}"
+                found[member].append(_Given(judge, points[name], expected[name]))
+    return found
 
 
 def _question(
@@ -116,7 +148,8 @@ def _question(
     return list_question(case.rubric, criterion, case.request.prompt, shown, case.request.reference)
 
 
-def _result(criterion: Criterion, points: Sequence[int]) -> CriterionResult:
+def _result(criterion: Criterion, found: Sequence[_Given], *, wanted: bool) -> CriterionResult:
+    points = [one.point for one in found]
     median = lower_median(points)
     normalized = [criterion.points.normalized(point) for point in points]
     return CriterionResult(
@@ -125,4 +158,5 @@ def _result(criterion: Criterion, points: Sequence[int]) -> CriterionResult:
         weight=criterion.weight or 0.0,
         agreement=points.count(median) / len(points),
         votes=len(points),
+        expected=together([one.expected for one in found]) if wanted else None,
     )

@@ -13,6 +13,7 @@ from judge_service.errors import JudgingError
 from judge_service.history import PairHistory
 from judge_service.inspection import Inspection
 from judge_service.outcome import CriterionResult, PairCounts
+from judge_service.ranking.length_window import LengthWindow
 from judge_service.ranking.members import Distinct, distinct
 from judge_service.request import RankRequest
 from judge_service.verdicts.source import VerdictSource
@@ -39,6 +40,7 @@ class Group:
     request: RankRequest
     source: VerdictSource
     history: PairHistory
+    lengths: LengthWindow
     inspections: list[Inspection]
     states: list[MemberState]
     answers: list[Answer] = field(default_factory=list)

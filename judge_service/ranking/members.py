@@ -7,11 +7,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from judge_service.case import Case
-from judge_service.data_block import encode_messages, render_messages
+from judge_service.data_block import encode_messages
 from judge_service.escape import encode
 from judge_service.exhibit import Exhibit, prompt_text
 from judge_service.inspection import Inspection
-from judge_service.text.forms import identity_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +52,7 @@ def _merged(
         shown = inspections[place].shown
         keys: frozenset[Hashable] = frozenset({_digest(salt, shown)})
         if not exact:
-            keys |= {shown.key, _shown_key(shown)}
+            keys |= shown.keys
         joined = [group for group in groups if group[0] & keys]
         groups = [group for group in groups if not group[0] & keys]
         groups.append(
@@ -63,15 +62,6 @@ def _merged(
             )
         )
     return [same for _, same in groups]
-
-
-def _shown_key(shown: Exhibit) -> Hashable:
-    """The same for what differs only by formatting that a judge is not shown, white space aside."""
-    return (
-        isinstance(shown.shown, str),
-        identity_key(render_messages(shown.context)),
-        identity_key(shown.shown_text),
-    )
 
 
 def _digest(salt: str, shown: Exhibit) -> str:

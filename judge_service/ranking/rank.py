@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judge_service import combine
+from judge_service.assess import told_of
 from judge_service.case import Case
+from judge_service.correction import flag_corrections
 from judge_service.errors import NoEligibleJudge, QuorumNotMet
 from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
 from judge_service.history import PairHistory
 from judge_service.inspection import Inspection
-from judge_service.judge import JudgeSpec
-from judge_service.outcome import PairCounts, RankOutcome
+from judge_service.outcome import RankOutcome
 from judge_service.ranking.budget import strategy_of
 from judge_service.ranking.by_assess import Scored, score_all
-from judge_service.ranking.by_list import DEFAULT_ORDERS, score_lists
-from judge_service.ranking.by_pairs import Played, play
+from judge_service.ranking.by_list import DEFAULT_ORDERS, most_orders, score_lists
+from judge_service.ranking.expected import alike
 from judge_service.ranking.group import Group, MemberState
+from judge_service.ranking.length_window import LengthWindow
 from judge_service.ranking.members import Distinct
-from judge_service.ranking.result import concluded, lost, lost_to
-from judge_service.ranking.schedule import all_orders, default_calls, fewest
-from judge_service.ranking.settling import Room, apart, room, smallest_step, tied
+from judge_service.ranking.result import concluded, lost
+from judge_service.ranking.ties import settle
+from judge_service.ranking.tournament import by_pairs
 from judge_service.request import RankRequest
 from judge_service.selection import Selection, select
+from judge_service.unexpected import flag_unexpected
 from judge_service.verdicts.source import VerdictSource
 
 
@@ -34,6 +37,7 @@ async def rank(
     excluded: frozenset[str],
     source: VerdictSource,
     history: PairHistory,
+    lengths: LengthWindow,
 ) -> RankOutcome:
     """Rank inspected candidates. ``excluded`` are the families that may not judge any of them.
 
@@ -41,7 +45,7 @@ async def rank(
     """
     followed = strategy_of(request, case.rubric)
     group = Group(
-        case=case, request=request, source=source, history=history,
+        case=case, request=request, source=source, history=history, lengths=lengths,
         inspections=list(inspections), states=[MemberState() for _ in inspections],
     )  # fmt: skip
     broken = [n for n, one in enumerate(inspections) if one.broken is not None]
@@ -54,18 +58,25 @@ async def rank(
     except (NoEligibleJudge, QuorumNotMet) as error:
         if group.passing:
             return lost(group, followed, error, group.passing)
+        _end_by_rule(group)
         return concluded(group, followed)
     if not case.request.audit:
         await _check_fit(group, selection)
-    for place in set(range(len(inspections))) - set(group.passing):
-        group.states[place].reward = 0.0
+    _end_by_rule(group)
     if not group.passing:
         return concluded(group, followed)
     if followed == "pairwise":
-        return await _by_pairs(group, selection)
-    if followed == "listwise":
+        return await by_pairs(group, selection)
+    # One answer makes no list: it is assessed.
+    if followed == "listwise" and len(group.distinct(group.passing, exact=True)) > 1:
         return await _by_list(group, selection)
     return await _by_assess(group, selection)
+
+
+def _end_by_rule(group: Group) -> None:
+    """A reward of 0.0 for everybody whom no judge is asked about."""
+    for place in set(range(len(group.states))) - set(group.passing):
+        group.states[place].reward = 0.0
 
 
 async def _check_fit(group: Group, selection: Selection) -> None:
@@ -104,6 +115,9 @@ async def _by_assess(group: Group, selection: Selection) -> RankOutcome:
     for answer, one in zip(answers, scored, strict=True):
         await _check_fit_after(group, answer, one)
     failed = [n for n, one in enumerate(scored) if one.error is not None]
+    flag_unexpected(group.case, told_of([poll for one in scored for poll in one.polls]))
+    flag_corrections(group.case)
+    alike(group.case, [one.results for one in scored])
     for answer, one in zip(answers, scored, strict=True):
         group.answers += [reply for poll in one.polls for reply in poll.answers]
         for place in answer.places:
@@ -126,7 +140,7 @@ async def _by_assess(group: Group, selection: Selection) -> RankOutcome:
         unjudgeable = {p for a, s in zip(answers, scored, strict=True) if s.unjudgeable
                        for p in a.places}  # fmt: skip
         places = [place for place in group.passing if place not in unjudgeable]
-        await _settle(group, assessed.panel, places, left)
+        await settle(group, selection, assessed.panel, places, left)
     return concluded(group, "assess")
 
 
@@ -138,108 +152,14 @@ def _unjudgeable(place: int) -> Flag:
     )
 
 
-async def _settle(
-    group: Group, panel: Sequence[JudgeSpec], places: Sequence[int], left: int | None
-) -> None:
-    """Tell equal rewards apart by pairs of the judges that gave them, as far as the budget goes."""
-    counts = []
-    before = [state.reward for state in group.states if state.reward is not None]
-    known = ((place, group.states[place].reward) for place in places)
-    rewards = {place: reward for place, reward in known if reward is not None}
-    for together in tied(rewards):
-        answers = group.distinct(together, exact=False)
-        step = min(smallest_step(group.case.rubric, group.chars(place)) for place in together)
-        if len(answers) < 2 or step <= 0.0:
-            continue
-        calls = default_calls(len(answers))
-        if left is not None:
-            calls = min(calls, left // len(panel))
-            if calls < fewest(len(answers)):
-                group.case.flag(_unsettled(together, "max_calls leaves too few calls"))
-                continue
-            left -= calls * len(panel)
-        played = await play(group.case, group.source, panel, answers, calls, group.history)
-        group.answers += played.answers
-        counts.append(played.counts)
-        if played.error is not None:
-            group.case.flag(_unsettled(together, str(played.error)))
-        elif apart(played.shares):
-            _move(group, answers, played.shares, room(rewards[together[0]], before, step))
-    if counts:
-        group.counts = _sum(counts)
-
-
-def _move(group: Group, answers: Sequence[Distinct], shares: Sequence[float], room: Room) -> None:
-    for answer, share in zip(answers, shares, strict=True):
-        for place in answer.places:
-            state = group.states[place]
-            state.wins = share
-            state.reward = room.at(share)
-
-
-def _unsettled(places: Sequence[int], why: str) -> Flag:
-    return Flag("unsettled_ties", f"candidates {', '.join(map(str, places))}: {why}"[:300])
-
-
-async def _by_pairs(group: Group, selection: Selection) -> RankOutcome:
-    answers = group.distinct(group.passing, exact=False)
-    if len(answers) == 1:
-        # It meets nobody: better than all that broke a rule, as good as its own copies.
-        alone = 1.0 if len(group.passing) < len(group.inspections) else 0.5
-        _give_shares(group, answers, [alone])
-        return concluded(group, "pairwise")
-    size = len(selection.panel)
-    budget = group.request.max_calls
-    wanted = default_calls(len(answers)) if budget is None else budget // size
-    calls = min(wanted, all_orders(len(answers)))
-    played = await _play_with_one_panel(group, selection, answers, calls)
-    group.answers += played.answers
-    group.counts = played.counts
-    if played.error is not None:
-        places = sorted(place for n in played.undecided for place in answers[n].places)
-        return lost_to(group, "pairwise", played.error, places)
-    _give_shares(group, answers, played.shares)
-    return concluded(group, "pairwise")
-
-
-async def _play_with_one_panel(
-    group: Group, selection: Selection, answers: Sequence[Distinct], calls: int
-) -> Played:
-    """Play; where judges failed and the rubric allows another family and the budget as many calls
-    again, once more with the next judges for the whole group.
-    """
-    case, panel = group.case, selection.panel
-    played = await play(case, group.source, panel, answers, calls, group.history)
-    spares = list(selection.spares())[: len(panel)]
-    budget = group.request.max_calls
-    affordable = budget is None or 2 * calls * len(panel) <= budget
-    allowed = case.rubric.judging.fallback == "family" and affordable
-    moves = allowed and len(spares) == len(panel)
-    if not moves or played.error is None or not played.counts.failed or case.deadline.left() <= 0:
-        return played
-    again = await play(case, group.source, spares, answers, calls, group.history)
-    if again.error is None:
-        names = ", ".join(judge.id for judge in spares)
-        before = ", ".join(judge.id for judge in panel)
-        case.flag(Flag("fallback_judge", f"for the whole group: {names} in place of {before}"))
-    return again
-
-
-def _give_shares(group: Group, answers: Sequence[Distinct], shares: Sequence[float]) -> None:
-    for answer, share in zip(answers, shares, strict=True):
-        for place in answer.places:
-            group.states[place].wins = share
-            factor = combine.length_factor(group.case.rubric, group.chars(place))
-            group.give(place, share * factor)
-
-
 async def _by_list(group: Group, selection: Selection) -> RankOutcome:
     case, rubric = group.case, group.case.rubric
     answers = group.distinct(group.passing, exact=True)
     each = len(rubric.criteria) * len(selection.panel)
     budget = group.request.max_calls
-    number = DEFAULT_ORDERS if budget is None else min(budget // each, len(answers))
-    listed = await score_lists(case, group.source, selection.panel, answers, max(1, number))
+    wanted = DEFAULT_ORDERS if budget is None else budget // each
+    number = max(1, min(wanted, most_orders(len(answers))))
+    listed = await score_lists(case, group.source, selection.panel, answers, number)
     group.answers += listed.answers
     if listed.error is not None:
         return lost(group, "listwise", listed.error, group.passing)
@@ -248,19 +168,3 @@ async def _by_list(group: Group, selection: Selection) -> RankOutcome:
             group.states[place].criteria = results
             group.give(place, combine.model_score(rubric, results, group.chars(place)))
     return concluded(group, "listwise")
-
-
-def _sum(counts: Sequence[PairCounts]) -> PairCounts:
-    """Several tables as one; the first-position share is the mean by pairs asked."""
-    known = [c for c in counts if c.first_position_share is not None]
-    asked = sum(c.asked for c in known)
-    share = sum((c.first_position_share or 0.0) * c.asked for c in known) / asked if asked else None
-    return PairCounts(
-        asked=sum(c.asked for c in counts),
-        consistent=sum(c.consistent for c in counts),
-        tie=sum(c.tie for c in counts),
-        inconsistent=sum(c.inconsistent for c in counts),
-        failed=sum(c.failed for c in counts),
-        single=sum(c.single for c in counts),
-        first_position_share=share,
-    )

@@ -14,6 +14,8 @@ from judge_service.ranking.group import Followed, Group
 from judge_service.ranking.signals import FOLLOWS_LENGTH, GroupSignals, group_signals
 
 _HALF = 0.5
+RECENTLY_FOLLOWS_LENGTH = 0.5
+"""A lesser correlation than in one group, for it is over ten of them or more."""
 
 
 def concluded(group: Group, followed: Followed) -> Ranked:
@@ -23,7 +25,8 @@ def concluded(group: Group, followed: Followed) -> Ranked:
     if len(given) != len(rewards):
         raise ValueError("a member has no reward")
     signals = group_signals(given, [one.shown.text for one in group.inspections])
-    _flag(group, signals)
+    recent = _recent_length_correlation(group, given)
+    _flag(group, signals, recent)
     if not group.case.request.audit:
         group.case.observer(
             GroupRanked(
@@ -33,6 +36,7 @@ def concluded(group: Group, followed: Followed) -> Ranked:
                 near_duplicate_share=signals.near_duplicate_share,
                 length_correlation=signals.length_correlation,
                 tie_rate=signals.tie_rate,
+                recent_length_correlation=recent,
             )
         )
     return Ranked(
@@ -44,7 +48,7 @@ def concluded(group: Group, followed: Followed) -> Ranked:
         pairs=group.counts,
         judges=judge_counts(group.answers),
         flags=tuple(group.case.flags),
-        metrics=_metrics(group, signals),
+        metrics=_metrics(group, signals, recent),
         usage=group.case.ledger.total,
         rubric_hash=group.case.rubric.rubric_hash,
         fingerprint=group.case.fingerprint(),
@@ -117,7 +121,16 @@ def _members(group: Group) -> tuple[RankedMember, ...]:
     )
 
 
-def _flag(group: Group, signals: GroupSignals) -> None:
+def _recent_length_correlation(group: Group, rewards: Sequence[float]) -> float | None:
+    """Over the rubric's last groups, with this one where a judge was newly asked about it."""
+    rubric = group.case.rubric.id
+    if not group.case.request.audit and any(not answer.cached for answer in group.answers):
+        judged = group.passing
+        group.lengths.add(rubric, [rewards[n] for n in judged], [group.chars(n) for n in judged])
+    return group.lengths.correlation(rubric)
+
+
+def _flag(group: Group, signals: GroupSignals, recent: float | None) -> None:
     if signals.zero_advantage:
         group.case.flag(Flag("zero_advantage", "all rewards are equal: the group teaches nothing"))
     if signals.near_duplicate_share >= _HALF:
@@ -127,9 +140,14 @@ def _flag(group: Group, signals: GroupSignals) -> None:
     r = signals.length_correlation
     if r is not None and r >= FOLLOWS_LENGTH:
         group.case.flag(Flag("length_correlation", f"rewards follow length (r = {r:.2f})"))
+    if recent is not None and recent >= RECENTLY_FOLLOWS_LENGTH:
+        told = f"rewards have followed length within the last groups (r = {recent:.2f})"
+        group.case.flag(Flag("length_correlation", told))
 
 
-def _metrics(group: Group, signals: GroupSignals | None) -> dict[str, float]:
+def _metrics(
+    group: Group, signals: GroupSignals | None, recent: float | None = None
+) -> dict[str, float]:
     """The same keys whatever happened; 0.0 where nothing is known, beside ``judge_failed``."""
     counts, rewards = group.counts, [s.reward for s in group.states if s.reward is not None]
     answers = group.answers
@@ -142,10 +160,26 @@ def _metrics(group: Group, signals: GroupSignals | None) -> dict[str, float]:
         "zero_advantage": float(signals is not None and signals.zero_advantage),
         "near_duplicate_share": signals.near_duplicate_share if signals else 0.0,
         "length_correlation": (signals.length_correlation or 0.0) if signals else 0.0,
+        "recent_length_correlation": recent or 0.0,
         "tie_rate": signals.tie_rate if signals else 0.0,
         "pairs_asked": float(counts.asked),
         "pairs_inconsistent": float(counts.inconsistent),
         "pairs_failed": float(counts.failed),
         "short_circuited": sum(not i.passed for i in group.inspections) / len(group.inspections),
         "cached": sum(a.cached for a in answers) / len(answers) if answers else 0.0,
+        **_masses(group),
     }
+
+
+def _masses(group: Group) -> dict[str, float]:
+    """The mean probability that the values offered cover, where the rubric wants expected scores:
+    0.0 of every verdict without probabilities.
+    """
+    if group.case.rubric.judging.score == "point":
+        return {}
+    masses = [
+        min(1.0, sum(chances))
+        for answer in group.answers
+        for chances in answer.reading.probabilities.values() or [()]
+    ]
+    return {"mass": sum(masses) / len(masses) if masses else 0.0}

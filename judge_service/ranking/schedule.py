@@ -13,6 +13,8 @@ from typing import NamedTuple
 FULL_UP_TO = 8
 ONCE_UP_TO = 16
 CALLS_PER_MEMBER = 8
+GRADED_ONCE_UP_TO = 8
+GRADED_CALLS_PER_MEMBER = 4
 
 
 class Meeting(NamedTuple):
@@ -34,12 +36,16 @@ def fewest(members: int) -> int:
     return members
 
 
-def default_calls(members: int) -> int:
+def default_calls(members: int, *, graded: bool = False) -> int:
     """The calls per judge when the caller sets no budget.
 
     Up to 8 members every pair in both orders, up to 16 every pair once, above that 8 calls for
-    each member.
+    each member. Of ``graded`` preferences it takes fewer: up to 8 members every pair once, above
+    that 4 calls for each member.
     """
+    if graded:
+        once = max(fewest(members), all_orders(members) // 2)
+        return once if members <= GRADED_ONCE_UP_TO else GRADED_CALLS_PER_MEMBER * members
     if members <= FULL_UP_TO:
         return all_orders(members)
     if members <= ONCE_UP_TO:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from judge_service.ask import Answer
+from judge_service.envelope import PAIR_FORM
 from judge_service.errors import JudgingError, QuorumNotMet
+from judge_service.expectation import UNKNOWN, Expectation, preference, together
 from judge_service.judge import JudgeSpec
 from judge_service.outcome import Choice, PairCounts, PairOutcome
 from judge_service.pairwise import mapped_back, pair_outcome, panel_outcome
@@ -24,13 +26,19 @@ POSITION_SHARE = 0.9
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """``replies`` are by judge id and meeting; members are numbers from 0, at least two."""
+    """``replies`` are by judge id and meeting; members are numbers from 0, at least two.
+
+    An ``arbiter`` decides pairs that the ``judges`` left inconsistent, where it has replies in both
+    orders. With ``graded`` the judges' own odds count where they are known.
+    """
 
     judges: Sequence[JudgeSpec]
     meetings: Sequence[Meeting]
     replies: Mapping[tuple[str, Meeting], Reply]
     members: int
     quorum: int
+    graded: bool = False
+    arbiter: JudgeSpec | None = None
 
     @cached_property
     def full(self) -> bool:
@@ -52,6 +60,9 @@ class Table:
             panel = [pair_outcome(ab, ba) for ab, ba in orders]
             enough = len(panel) >= self.quorum
             found[pair] = panel_outcome(panel, len(self.judges)) if enough else None
+            if found[pair] == "inconsistent" and self.arbiter is not None:
+                decided = self.both(self.arbiter, pair)
+                found[pair] = "inconsistent" if decided is None else pair_outcome(*decided)
         return found
 
     @cached_property
@@ -74,8 +85,15 @@ class Table:
     def failure(self, members: Collection[int]) -> JudgingError | None:
         """Why a pair of one of ``members`` has no verdict, None where none of theirs lacks one.
 
-        With one judge its own error, else that too few of the panel gave a verdict.
+        With one judge its own error, else that too few of the panel gave a verdict; the arbiter's
+        own, where that is whose verdict is missing.
         """
+        if self.arbiter is not None:
+            for (judge, meeting), reply in self.replies.items():
+                if judge != self.arbiter.id or not set(meeting) & set(members):
+                    continue
+                if isinstance(reply, JudgingError):
+                    return reply
         failed = [pair for pair, outcome in self.outcomes.items() if outcome is None]
         failed += [pair for pair, has_verdict in self.singles.items() if not has_verdict]
         for pair in failed:
@@ -137,19 +155,57 @@ class Table:
     def shares(self) -> tuple[float, ...]:
         """The win share of every member: counted where all orders were asked, else expected."""
         if not self.full:
-            number = {judge.id: n for n, judge in enumerate(self.judges)}
-            shown = [
-                Shown(*meeting, number[judge.id], WON[choice])
-                for (judge, meeting), choice in self._choices()
-            ]
-            return tuple(win_shares(strengths(shown, self.members, len(self.judges))).tolist())
+            fitted = strengths(self._shown(), self.members, len(self.everybody))
+            return tuple(win_shares(fitted).tolist())
         wins, met = [0.0] * self.members, [0] * self.members
         for pair in self.decided:
-            won = WON[_decided(self.outcomes[pair])]
+            won = self._won(pair)
             for member, points in zip(pair, (won, 1.0 - won), strict=True):
                 wins[member] += points
                 met[member] += 1
         return tuple(w / m for w, m in zip(wins, met, strict=True))
+
+    @property
+    def everybody(self) -> tuple[JudgeSpec, ...]:
+        """The judges, and the arbiter where there is one."""
+        return (*self.judges, *(() if self.arbiter is None else (self.arbiter,)))
+
+    def _arbitrated(self, meeting: Meeting) -> bool:
+        """Whether the arbiter decided the pair, so that what the others said of it is no vote."""
+        pair = (min(meeting), max(meeting))
+        decided = self.arbiter is not None and self.both(self.arbiter, pair) is not None
+        return decided and self.outcomes[pair] != "inconsistent"
+
+    def _shown(self) -> list[Shown]:
+        return [
+            Shown(*meeting, number, WON[choice], self._expected(judge, meeting).log_odds)
+            for number, judge in enumerate(self.everybody)
+            for meeting in self.meetings
+            if (choice := self.choice(judge, meeting)) is not None
+            and (judge is self.arbiter or not self._arbitrated(meeting))
+        ]
+
+    def _expected(self, judge: JudgeSpec, meeting: Meeting) -> Expectation:
+        """The preference for the one shown first."""
+        reply = self.replies.get((judge.id, meeting))
+        if not self.graded or not isinstance(reply, Answer):
+            return UNKNOWN
+        return preference(reply.reading, PAIR_FORM)
+
+    def _won(self, pair: Pair) -> float:
+        """How far a decided pair's smaller number won; graded, that is the mean of both orders of
+        those whose pair came out so.
+        """
+        outcome = _decided(self.outcomes[pair])
+        ab, ba = Meeting(*pair), Meeting(*pair[::-1])
+        graded = together(
+            [
+                together([self._expected(judge, ab), self._expected(judge, ba).mirrored])
+                for judge in self.everybody
+                if (both := self.both(judge, pair)) is not None and pair_outcome(*both) == outcome
+            ]
+        )
+        return WON[outcome] if graded.value is None else graded.value
 
     def _choices(self) -> list[tuple[tuple[JudgeSpec, Meeting], Choice]]:
         return [

@@ -39,7 +39,7 @@ def verdict_key(
     take("shared" if tenant is None else f"tenant {tenant}")
     take(judge.model)
     take("embedded" if embedded else f"at {judge.api_base}")
-    take(_canonical(judge.model_dump(mode="json", include=_SAMPLING)))
+    take(_canonical(judge.model_dump(mode="json", include=_SAMPLING) | judge.probed()))
     take(question.system)
     take(str(len(question.slots)))
     for name, value in question.slots:

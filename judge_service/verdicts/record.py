@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from judge_service.probabilities import ROUNDING, offered_by_name
 from judge_service.reply import ChoiceForm, Reading, ReplyForm, ScoreForm
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
@@ -22,16 +23,21 @@ _FIELDS = {"value", "reason", "model_served"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRecord:
-    """What is kept of a judge's verdict. ``value`` is a point, a label, or points by name."""
+    """What is kept of a judge's verdict. ``value`` is a point, a label, or points by name;
+    ``probabilities`` are those of a reading, where the judge was asked for them.
+    """
 
     value: int | str | Mapping[str, int]
     reason: str
     model_served: str | None
+    probabilities: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The record as plain JSON values."""
         value = dict(self.value) if isinstance(self.value, Mapping) else self.value
-        return {"value": value, "reason": self.reason, "model_served": self.model_served}
+        fields = {"value": value, "reason": self.reason, "model_served": self.model_served}
+        chances = {name: list(chances) for name, chances in self.probabilities.items()}
+        return {**fields, "probabilities": chances} if chances else fields
 
 
 class Seal:
@@ -58,8 +64,11 @@ class Seal:
 
 def record_of(data: object) -> VerdictRecord:
     """A record from its JSON values. Raises ValueError that says what is wrong with them."""
-    if not isinstance(data, dict) or data.keys() != _FIELDS:
-        raise ValueError(f"a record has exactly the fields {', '.join(sorted(_FIELDS))}")
+    if not isinstance(data, dict) or data.keys() - {"probabilities"} != _FIELDS:
+        raise ValueError(
+            f"a record has exactly the fields {', '.join(sorted(_FIELDS))}, and may have "
+            "probabilities"
+        )
     value, reason, served = data["value"], data["reason"], data["model_served"]
     if not isinstance(reason, str) or not isinstance(served, str | None):
         raise ValueError("reason must be a text, model_served a text or null")
@@ -68,7 +77,25 @@ def record_of(data: object) -> VerdictRecord:
             raise ValueError("value must hold a point for each criterion")
     elif not isinstance(value, str) and not _is_point(value):
         raise ValueError("value must be a point, a label, or points by criterion")
-    return VerdictRecord(value=value, reason=reason, model_served=served)
+    chances = _probabilities(data["probabilities"]) if "probabilities" in data else {}
+    return VerdictRecord(
+        value=value, reason=reason, model_served=served, probabilities=chances
+    )
+
+
+def _probabilities(data: object) -> dict[str, tuple[float, ...]]:
+    if not isinstance(data, dict) or not data or not all(map(_is_distribution, data.values())):
+        raise ValueError("probabilities must be lists of numbers from 0 to 1 by name")
+    return {name: tuple(map(float, chances)) for name, chances in data.items()}
+
+
+def _is_distribution(chances: object) -> bool:
+    return (
+        isinstance(chances, list)
+        and all(isinstance(c, (int, float)) and not isinstance(c, bool) for c in chances)
+        and all(0.0 <= c <= 1.0 + ROUNDING for c in chances)
+        and sum(chances) <= 1.0 + ROUNDING
+    )
 
 
 def offered(record: VerdictRecord, form: ReplyForm) -> Reading | None:
@@ -85,7 +112,15 @@ def offered(record: VerdictRecord, form: ReplyForm) -> Reading | None:
             and value.keys() == allowed.keys()
             and all(point in allowed[name] for name, point in value.items())
         )
-    return Reading(value=value, reason=record.reason) if fits else None
+    if not fits:
+        return None
+    asked = offered_by_name(form)
+    chances = {
+        name: one
+        for name, one in record.probabilities.items()
+        if len(one) == len(asked.get(name, ()))
+    }
+    return Reading(value=value, reason=record.reason, probabilities=chances)
 
 
 def _is_point(value: object) -> bool:

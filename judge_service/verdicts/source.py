@@ -154,7 +154,10 @@ class VerdictSource:
             if answer.cached:
                 return
             record = VerdictRecord(
-                value=answer.reading.value, reason=answer.reason, model_served=answer.model_served
+                value=answer.reading.value,
+                reason=answer.reason,
+                model_served=answer.model_served,
+                probabilities=answer.reading.probabilities,
             )
             sealed = self._seal.close(key, record)
             self._recent.put(key, sealed)

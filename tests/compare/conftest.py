@@ -34,6 +34,7 @@ def service(
     write_rubric(folder, "three", kind="compare", panel_size=3, quorum=2)
     write_rubric(folder, "fallback", kind="compare", fallback="family")
     write_rubric(folder, "escalate", kind="compare", on_inconsistent="escalate")
+    write_rubric(folder, "plain", kind="compare", normalize_formatting=True)
     write_rubric(folder, "trajectory", kind="compare", judged="trajectory")
     judges = Judges(provider)
     for place, (judge, family) in enumerate(JUDGES.items()):

@@ -11,6 +11,7 @@ from tests.compare.support import (
     FOREIGN,
     GOOD_TEXT,
     LONG_TEXT,
+    TIES,
     asked,
     compare,
 )
@@ -38,6 +39,19 @@ def test_equal_candidates_are_a_tie_without_a_judge(
     assert (answer["outcome"], answer["preference"]) == ("tie", 0.5)
     assert answer["short_circuited"] is True
     assert provider.requests == []
+
+
+@pytest.mark.parametrize("second", ["**The good answer.**", "The  *good* answer. 🎉🎉🎉🎉🎉🎉🎉"])
+@pytest.mark.parametrize(("rubric", "requests"), [("plain", 0), ("pair", 2)])
+def test_what_a_judge_would_see_as_equal_is_a_tie(
+    second: str, rubric: str, requests: int, service: RunningService, provider: FakeProvider
+) -> None:
+    """Formatting makes another answer only where the rubric shows it to the judge."""
+    provider.behave("ann", TIES)
+    answer = compare(service, "The good answer.", second, rubric=rubric)
+    assert answer["short_circuited"] is (requests == 0)
+    assert answer["outcome"] == "tie"
+    assert len(provider.requests) == requests
 
 
 def _trajectory(query: str, result: str = "95 degrees") -> dict[str, Any]:

@@ -40,7 +40,8 @@ class Reply:
     ``content``, ``refusal``, ``reasoning_content``, ``finish_reason``, ``usage`` and ``model`` (the
     served one, by default the requested one) become a chat.completion; ``body`` replaces it byte
     for byte. ``delay`` is waited before the first byte, ``interval`` between the bytes of a
-    drip; both in seconds. ``message`` adds fields to the assistant message.
+    drip; both in seconds. ``message`` adds fields to the assistant message, ``logprobs`` are the
+    entries of the tokens.
     """
 
     content: str | None = None
@@ -55,6 +56,7 @@ class Reply:
     reasoning_content: str | None = None
     model: str | None = None
     message: Mapping[str, Any] = field(default_factory=dict)
+    logprobs: list[Any] | None = None
     mode: Mode = "normal"
     interval: float = 0.05
     size: int = 10 * 1024 * 1024
@@ -79,7 +81,7 @@ def completion(reply: Reply, requested_model: str) -> dict[str, Any]:
     choice = {
         "index": 0,
         "message": message,
-        "logprobs": None,
+        "logprobs": None if reply.logprobs is None else {"content": reply.logprobs},
         "finish_reason": reply.finish_reason,
     }
     result: dict[str, Any] = {

@@ -40,9 +40,16 @@ def service(
     write_rubric(folder, "plain-pair", kind="compare", normalize_formatting=True)
     write_rubric(folder, "panel", panel_size=3, quorum=2)
     write_rubric(folder, "panel-pair", kind="compare", panel_size=3, quorum=2)
+    write_rubric(folder, "expected", score="expected")
+    write_rubric(folder, "expected-pair", kind="compare", score="expected")
+    write_rubric(folder, "escalating", on_inconsistent="escalate")
+    for fallback in ("none", "family"):
+        write_rubric(folder, f"escalating-pair-{fallback}", kind="compare",
+                     on_inconsistent="escalate", fallback=fallback)  # fmt: skip
     judges = Judges(provider).add("main", "alpha", weight=1e9, price={"input": 1.0, "output": 1.0})
     for name, family in (("second", "beta"), ("third", "gamma"), ("failing", "delta")):
         judges.add(name, family)
+    judges.add("odds", "theta", top_logprobs=20)
     with judged_by(judges, folder, breaker=False) as service:
         yield service
 

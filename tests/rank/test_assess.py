@@ -63,6 +63,20 @@ def test_a_group_in_which_nobody_passes(service: RunningService, provider: FakeP
     assert provider.requests == []
 
 
+@pytest.mark.parametrize(
+    ("rubric", "family"), [("quality", "alpha"), ("pair", "alpha"), ("panel", "x")],
+    ids=["no judge of another family", "the same in pairs", "no quorum of judges"],
+)  # fmt: skip
+def test_a_group_in_which_nobody_passes_needs_no_judge(
+    service: RunningService, provider: FakeProvider, rubric: str, family: str
+) -> None:
+    """Zeros by rule do not depend on who could have judged."""
+    answer = rank(service, [{"text": text, "family": family} for text in ("", " ")], rubric=rubric)
+
+    assert answer["rewards"] == [0.0, 0.0]
+    assert provider.requests == []
+
+
 def test_equal_texts_are_judged_once(service: RunningService, provider: FakeProvider) -> None:
     """Sixteen copies cost one call and have one reward."""
     answer = rank(service, ["4 the same"] * 16)

@@ -307,3 +307,51 @@ def test_a_straggler_is_told_at_once_whatever_came_between(
     ).json()
 
     assert straggler["error"]["code"] == "cohort_incomplete"
+
+
+def test_many_prompts_under_one_group_name(service: RunningService, provider: FakeProvider) -> None:
+    """A dozen contents open at once, each waiting for its second member, keep apart."""
+    prompts = [new_prompt() for _ in range(12)]
+
+    async def run() -> list[list[dict[str, Any]]]:
+        async with client(service) as http:
+            halves = []
+            for member, text in enumerate(TEXTS[:2]):
+                halves.append([
+                    asyncio.create_task(
+                        join(http, member, text, prompt=prompt, group="one name", size=2)
+                    )
+                    for prompt in prompts
+                ])  # fmt: skip
+                for _ in range(5):
+                    await http.get("/healthz")
+            return [list(await asyncio.gather(*half)) for half in halves]
+
+    first, second = asyncio.run(run())
+
+    assert [a["reward"] for a in first] == [0.75] * 12
+    assert [a["reward"] for a in second] == [0.25] * 12
+    numbers = [a["group"]["generation"] for a in first]
+    assert numbers == [a["group"]["generation"] for a in second]
+    assert sorted(numbers) == list(range(1, 13))
+
+
+def test_many_groups_of_one_name_and_prompt(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """A dozen groups of the same members with other answers, one after the other, and the first
+    one's answer is still there; those of another dozen in flight fill in the order they came.
+    """
+    prompt = new_prompt()
+    one_by_one = [
+        all_join(service, texts=[f"4 a{n}", f"2 b{n}"], prompt=prompt, size=2) for n in range(6)
+    ]
+    together = all_join(
+        service, texts=[f"{1 + n % 5} c{n}" for n in range(24)], prompt=new_prompt(), size=2
+    )
+
+    assert [[a["reward"] for a in group] for group in one_by_one] == [[0.75, 0.25]] * 6
+    again = all_join(service, texts=["4 a0", "2 b0"], prompt=prompt, size=2)
+    assert [a["group"]["generation"] for a in again] == [1, 1]
+    assert [a["reward"] for a in together] == [n % 5 / 4 for n in range(24)]
+    assert sorted(a["group"]["generation"] for a in together) == sorted([*range(1, 13)] * 2)

@@ -3,94 +3,81 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from judge_service.ask import Asker
-from judge_service.backend import ChatCall, ChatReply
-from judge_service.engine import Engine
-from judge_service.judge import Bench, JudgeSpec
-from judge_service.library import load_library
 from judge_service.outcome import Ranked
-from judge_service.request import RankRequest
-from judge_service.storage.memory_store import MemoryStore
-from judge_service.storage.secret import ServiceSecret
-from judge_service.types import Candidate
-from judge_service.usage import Usage
-from judge_service.verdicts.record import Seal
-from judge_service.verdicts.source import VerdictSource
+from judge_service.request import Strategy
 from tests.harness import write_rubric
-from tests.provider.envelope_reader import read
+from tests.rank.in_process import WhimsicalJudge, engine_of, group_of
 
 TIMES = 1_000
 
 
-class WhimsicalJudge:
-    """A backend in this process. It is biased by position and has a whim for every question."""
+class Way(NamedTuple):
+    """How a group is ranked, and how many verdicts that takes; None where points decide that."""
 
-    def __init__(self) -> None:
-        self.calls = 0
-
-    async def complete(self, call: ChatCall) -> ChatReply:
-        """A verdict that only the question decides."""
-        self.calls += 1
-        envelope = read(call.user)
-        form = envelope.form
-        texts = [text for slot, text in envelope.slots.items() if slot.startswith("candidate")]
-        whim = random.Random(repr(texts)).gauss(0.0, 1.0)  # noqa: S311 - repeatable
-        if form.kind == "choice":
-            first, second = (int(text.split()[0]) for text in texts)
-            value: object = "candidate_1" if first - second + 0.6 + whim > 0 else "candidate_2"
-        else:
-            value = 1 + (int(texts[0].split()[0]) + round(abs(whim))) % 5
-        reply = {"v": form.v, "reason": "", form.kind: value, "end": form.end}
-        return ChatReply(content=json.dumps(reply), model="judge", usage=Usage())
-
-    async def context_window(self, judge: JudgeSpec) -> int | None:
-        """Not known."""
-        return None
-
-    async def aclose(self) -> None:
-        """Nothing to close."""
+    rubric: str
+    strategy: Strategy
+    calls: int | None
+    max_calls: int | None = None
+    members: int = 16
+    times: int = 100
 
 
-@pytest.mark.parametrize(
-    ("rubric", "members"), [("quality", 16), ("pair", 4)], ids=["points", "pairs"]
-)
-def test_a_thousand_orders_give_the_same_rewards(tmp_path: Path, rubric: str, members: int) -> None:
+WAYS = {
+    "points": Way("quality", "assess", 16, times=TIMES),
+    "points, ties by pairs": Way("quality", "auto", None, 48, times=TIMES),
+    "a list": Way("quality", "listwise", 2, times=TIMES),
+    "pairs": Way("pair", "pairwise", 32, 32, times=TIMES),
+    "pairs by their odds": Way("expected-pair", "pairwise", 32, 32, times=TIMES),
+    "all pairs once": Way("pair", "pairwise", 120),
+    "all pairs, both orders": Way("pair", "pairwise", 56, None, 8),
+    "pairs of a panel": Way("panel", "pairwise", 96, 96),
+    "pairs decided by another family": Way("escalating", "pairwise", None, None, 8),
+    "expected points": Way("expected", "assess", 16),
+    "a list of expected points": Way("expected", "listwise", 2),
+    "all pairs by their odds": Way("expected-pair", "pairwise", 64),
+    "all pairs by their odds, both orders": Way("expected-pair", "pairwise", 56, 56, 8),
+}
+
+
+def _rubrics(folder: Path) -> Path:
+    write_rubric(folder)
+    write_rubric(folder, "pair", kind="compare")
+    write_rubric(folder, "panel", kind="compare", panel_size=3, quorum=2)
+    write_rubric(folder, "escalating", kind="compare", on_inconsistent="escalate")
+    write_rubric(folder, "expected", score="expected")
+    (folder / "anchors").mkdir()
+    return write_rubric(folder, "expected-pair", kind="compare", score="expected")
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+def test_a_thousand_orders_give_the_same_rewards(tmp_path: Path, way: Way) -> None:
     """Shuffled however often, a group has the same rewards, to the last bit."""
-    write_rubric(tmp_path)
-    rubrics = write_rubric(tmp_path, "pair", kind="compare")
-    (tmp_path / "anchors").mkdir()
     judge = WhimsicalJudge()
-    spec = JudgeSpec(id="judge", model="openai/judge", family="alpha")
+    engine = engine_of(_rubrics(tmp_path), judge)
+    texts = [f"{n} text number {n}" for n in range(way.members)]
 
-    async def run() -> set[tuple[tuple[str, float], ...]]:
-        source = VerdictSource(
-            Asker(judge), MemoryStore(), Seal(ServiceSecret(current=b"secret")), ttl_s=60.0
-        )
-        engine = Engine(
-            library=load_library(rubrics, tmp_path / "anchors"), bench=Bench((spec,)), source=source
-        )
-        texts = [f"{n} text number {n}" for n in range(members)]
+    async def run() -> tuple[set[tuple[tuple[str, float], ...]], set[int]]:
         draw = random.Random(3)  # noqa: S311 - repeatable
-        seen = set()
-        for _ in range(TIMES):
-            order = draw.sample(texts, members)
-            candidates = tuple(
-                Candidate(text=text, families=frozenset({"candidate-family"})) for text in order
+        seen, calls = set(), set()
+        for _ in range(way.times):
+            order = draw.sample(texts, way.members)
+            outcome = await engine.rank(
+                group_of(order, way.rubric, strategy=way.strategy, max_calls=way.max_calls)
             )
-            request = RankRequest(
-                rubric=rubric, prompt="A question?", candidates=candidates,
-                strategy="assess" if rubric == "quality" else "pairwise",
-            )  # fmt: skip
-            outcome = await engine.rank(request)
             assert isinstance(outcome, Ranked)
             seen.add(tuple(sorted(zip(order, outcome.rewards, strict=True))))
-        return seen
+            calls.add(judge.asked.total())
+        return seen, calls
 
-    assert len(asyncio.run(run())) == 1
-    assert judge.calls == (members if rubric == "quality" else members * (members - 1))
+    seen, calls = asyncio.run(run())
+    assert len(seen) == 1
+    assert len({reward for _, reward in next(iter(seen))}) > 1
+    # All that was asked was asked by the first of them.
+    assert len(calls) == 1
+    assert way.calls is None or calls == {way.calls}

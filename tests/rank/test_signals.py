@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from judge_service.ranking.length_window import MIN_GROUPS, WINDOW, LengthWindow
 from judge_service.ranking.signals import group_signals, near_duplicate_share
 from tests.harness import RunningService, new_prompt
 from tests.provider import FakeProvider, behaviours
@@ -90,3 +91,70 @@ def test_short_texts_are_compared_whole() -> None:
     """Two words are a near-duplicate of the same two words only."""
     assert near_duplicate_share(["Paris", "Paris.", "Rome"]) == pytest.approx(2 / 3)
     assert near_duplicate_share(["", "a"]) == 0.0
+
+
+def metric(service: RunningService, name: str, rubric: str) -> float:
+    """The value of a metric with the label of a rubric."""
+    lines = service.http.get("/metrics").text.splitlines()
+    start = f'judge_service_{name}{{rubric="{rubric}"}} '
+    return next((float(line.split()[-1]) for line in lines if line.startswith(start)), 0.0)
+
+
+def test_rewards_that_have_followed_length_for_long(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Too little in each group to tell, over ten of them it is told: flag, metrics, /metrics."""
+    told, last = [], 0.0
+    for number in range(MIN_GROUPS + 1):
+        # The longest of each group is good; the rest is mixed, so that no group stands out.
+        sizes = ((1, 12), (4, 18 + number), (2, 9), (1, 32 + number), (5, 45 + number))
+        texts = [f"{point} {'word ' * words}" for point, words in sizes]
+        answer = rank(service, texts, rubric="moving", strategy="assess")
+        told.append("length_correlation" in flags(answer))
+        last = answer["metrics"]["recent_length_correlation"]
+
+    assert told == [False] * (MIN_GROUPS - 1) + [True] * 2
+    assert 0.5 <= last < 0.8
+    assert metric(service, "recent_length_correlation", "moving") == pytest.approx(last)
+
+
+def test_an_answer_for_every_prompt_is_counted(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Each time such an answer comes, so that an alert can tell."""
+    before = metric(service, "constant_answers_total", "quality")
+    for _ in range(7):
+        service.assess({"text": LONG + " Truly.", "family": "x"}, judges=["main"])
+
+    assert metric(service, "constant_answers_total", "quality") == before + 3
+
+
+def test_a_window_knows_groups_only_from_within() -> None:
+    """Long answers to demanding prompts and easy prompts with short ones are no correlation."""
+    window = LengthWindow()
+    for number in range(MIN_GROUPS):
+        level = number / MIN_GROUPS
+        lengths = [round(100 * 2**number * share) for share in (1.0, 1.2, 0.8, 1.0)]
+        window.add("a", [level, level + 0.1, level + 0.1, level + 0.2], lengths)
+
+    assert window.correlation("a") == pytest.approx(0.0, abs=0.05)
+    assert window.correlation("b") is None
+
+
+def test_a_window_moves_on_and_takes_only_what_varies() -> None:
+    """Old groups are forgotten; a group of equal rewards or lengths has nothing to say."""
+    window = LengthWindow()
+    for _ in range(WINDOW):
+        window.add("a", [0.1, 0.2, 0.3, 0.4], [40, 30, 20, 10])
+        window.add("b", [0.5] * 4, [1, 2, 3, 4])
+        window.add("c", [0.1, 0.2, 0.3, 0.4], [7] * 4)
+    before = window.correlation("a")
+    assert before is not None
+    assert before < -0.9
+    for _ in range(WINDOW):
+        window.add("a", [0.1, 0.2, 0.3, 0.4], [10, 20, 30, 40])
+    now = window.correlation("a")
+    assert now is not None
+    assert now > 0.9
+    assert window.correlation("b") is None
+    assert window.correlation("c") is None

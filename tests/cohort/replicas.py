@@ -1,0 +1,93 @@
+"""Services in processes of their own, which can be killed and started again on the same port."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from tests.harness import Judges, write_rubric
+from tests.provider import FakeProvider
+from tests.redis_server import free_port
+
+START_S = 60.0
+STEP_S = 0.02
+SECRET = "a secret that all replicas have"
+
+
+def prepared(folder: Path, provider: FakeProvider) -> Path:
+    """A folder with rubrics and a judge."""
+    write_rubric(folder)
+    write_rubric(folder, "pair", kind="compare")
+    (folder / "anchors").mkdir(exist_ok=True)
+    Judges(provider).add("main", "alpha").write(folder)
+    return folder
+
+
+class Replica:
+    """One service over ``store``, its flags. A context manager."""
+
+    def __init__(self, folder: Path, *store: str) -> None:
+        self._folder = folder
+        self._store = store
+        self._port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def __enter__(self) -> Self:
+        """Start, without waiting until it answers."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Kill."""
+        self.kill()
+
+    def start(self) -> None:
+        """Start, unless it runs; ``ready`` waits for it."""
+        if self._process is not None:
+            return
+        folder = self._folder
+        with (folder / f"replica-{self._port}.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "judge_service.cli", "serve", "--port", str(self._port),
+                 "--judges", str(folder / "judges.toml"), "--rubrics-dir", str(folder / "rubrics"),
+                 "--anchors-dir", str(folder / "anchors"), *self._store],
+                cwd=folder, stdout=log, stderr=log,
+                env={**os.environ, "JUDGE_SERVICE_SECRET": SECRET},
+            )  # fmt: skip
+
+    def ready(self) -> None:
+        """Wait until it answers."""
+        until = time.monotonic() + START_S
+        while time.monotonic() < until:
+            assert self._process is not None
+            assert self._process.poll() is None, "the replica has ended"
+            try:
+                if httpx.get(f"{self.url}/healthz", trust_env=False).status_code == 200:
+                    return
+            except httpx.HTTPError:
+                time.sleep(STEP_S)
+        raise AssertionError("the replica does not answer")
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(timeout=10)
+            self._process = None

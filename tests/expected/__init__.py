@@ -1,0 +1,1 @@
+"""Expected scores from token probabilities."""
