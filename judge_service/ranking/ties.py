@@ -12,7 +12,7 @@ from judge_service.ranking.group import Group
 from judge_service.ranking.members import Distinct
 from judge_service.ranking.schedule import default_calls, fewest
 from judge_service.ranking.settling import Room, apart, room, smallest_step, tied
-from judge_service.ranking.tournament import appeal_of
+from judge_service.ranking.tournament import appeal_of, are_graded
 from judge_service.selection import Selection
 
 
@@ -27,7 +27,7 @@ async def settle(
     ``left`` verdicts.
     """
     case, counts = group.case, []
-    graded = case.rubric.judging.score == "expected"
+    graded = are_graded(case, panel)
     before = [state.reward for state in group.states if state.reward is not None]
     known = ((place, group.states[place].reward) for place in places)
     rewards = {place: reward for place, reward in known if reward is not None}

@@ -28,7 +28,7 @@ async def by_pairs(group: Group, selection: Selection) -> RankOutcome:
         return concluded(group, "pairwise")
     size = len(selection.panel)
     budget = group.request.max_calls
-    graded = group.case.rubric.judging.score == "expected"
+    graded = are_graded(group.case, selection.panel)
     wanted = default_calls(len(answers), graded=graded) if budget is None else budget // size
     calls = min(wanted, all_orders(len(answers)))
     played = await _play_with_one_panel(group, selection, answers, calls)
@@ -39,6 +39,12 @@ async def by_pairs(group: Group, selection: Selection) -> RankOutcome:
         return lost_to(group, "pairwise", played.error, places)
     _give_shares(group, answers, played.shares)
     return concluded(group, "pairwise")
+
+
+def are_graded(case: Case, panel: Sequence[JudgeSpec]) -> bool:
+    """Whether the judges' odds are wanted and asked for, so that fewer calls do."""
+    asked = all(judge.top_logprobs is not None for judge in panel)
+    return asked and case.rubric.judging.score == "expected"
 
 
 def appeal_of(

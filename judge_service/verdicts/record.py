@@ -78,9 +78,7 @@ def record_of(data: object) -> VerdictRecord:
     elif not isinstance(value, str) and not _is_point(value):
         raise ValueError("value must be a point, a label, or points by criterion")
     chances = _probabilities(data["probabilities"]) if "probabilities" in data else {}
-    return VerdictRecord(
-        value=value, reason=reason, model_served=served, probabilities=chances
-    )
+    return VerdictRecord(value=value, reason=reason, model_served=served, probabilities=chances)
 
 
 def _probabilities(data: object) -> dict[str, tuple[float, ...]]:

@@ -111,6 +111,17 @@ def test_pairs_take_fewer_calls(
     assert max(firsts.values()) - min(firsts.get(text, 0) for text in texts) <= 2
 
 
+def test_a_judge_that_is_not_asked_has_all_of_its_calls(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Where only choices are to be had, none is saved on the promise of odds."""
+    answer = rank(service, ["1 a", "2 b", "3 c", "4 d"], rubric="expected-pair")
+
+    assert len(provider.requests) == 12
+    assert answer["rewards"] == pytest.approx([0.0, 1 / 3, 2 / 3, 1.0])
+    assert "no_expectation" in flags(answer)
+
+
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 1.0])
 def test_a_position_bias_is_taken_out(
     service: RunningService, provider: FakeProvider, bias: float
