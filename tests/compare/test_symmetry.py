@@ -70,7 +70,7 @@ def test_a_rubric_of_points_can_compare(service: RunningService, provider: FakeP
 def test_a_refused_parameter_is_dropped_in_both_orders(
     service: RunningService, provider: FakeProvider
 ) -> None:
-    """Both orders meet a refusal at the same time, and both go on: with the next lesser form."""
+    """Both orders may meet a refusal at once, and both go on: with the next lesser form."""
     no_schema = error(400, "json_schema is not supported here", param="response_format")
     strict = faults.refuses(
         "temperature",
@@ -83,7 +83,8 @@ def test_a_refused_parameter_is_dropped_in_both_orders(
     provider.behave("fussy", strict)
     answer = compare(service, GOOD_TEXT, BAD_TEXT, judges=["fussy"])
     assert answer["outcome"] == "first"
-    assert len(provider.requests) == 6
+    # An order that is asked a moment later profits from what the other one has learnt.
+    assert 4 <= len(provider.requests) <= 6
     last = provider.requests[-1].body
     assert last["response_format"] == {"type": "json_object"}
     provider.reset()
