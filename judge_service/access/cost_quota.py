@@ -84,12 +84,19 @@ class CostQuota:
         self._accounts: dict[str, _Account] = {}
 
     async def reserve(
-        self, name: str, limit_usd: float, items: int = 1, *, wait_s: float | None = None
+        self,
+        name: str,
+        limit_usd: float,
+        items: int = 1,
+        *,
+        wait_s: float | None = None,
+        apart: bool = False,
     ) -> Reservation | OverLimit:
         """Set money aside for a request of ``items`` items, unless the day's is spent.
 
         Several items together have to fit; a single one is let through while anything is left.
-        With ``wait_s``, requests whose price nobody knows yet wait that long for each other.
+        With ``wait_s``, requests whose price nobody knows yet wait that long for each other. Where
+        items cost nothing before they are begun one by one (``apart``), nothing is set aside yet.
         """
         limit = limit_usd * MICRO
         account = self._account(name)
@@ -100,8 +107,9 @@ class CostQuota:
                 trial = await self._turn(account, limit, wait_s)
             except TimeoutError:
                 return OverLimit(1.0, untried=True)
-        made = Reservation(name=name, day=self._today(account), items=items, limit=limit)
-        made.trial = trial
+        made = Reservation(
+            name=name, day=self._today(account), items=items, limit=limit, apart=apart, trial=trial
+        )
         try:
             return await self._fitted(made, account)
         except BaseException:
@@ -109,7 +117,7 @@ class CostQuota:
             raise
 
     async def _fitted(self, made: Reservation, account: _Account) -> Reservation | OverLimit:
-        aside = round(account.usual.micro * made.items)
+        aside = 0 if made.apart else round(account.usual.micro * made.items)
         total = await self._grow(made, aside)
         if total - aside < made.limit and (made.items == 1 or total <= made.limit):
             return made

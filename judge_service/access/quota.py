@@ -93,11 +93,17 @@ class Quotas:
         self._observer = observer
 
     async def admit(
-        self, caller: Caller, items: int = 1, *, wait_s: float | None = None
+        self,
+        caller: Caller,
+        items: int = 1,
+        *,
+        wait_s: float | None = None,
+        apart: bool = False,
     ) -> Admission:
         """Let a request of ``items`` items in, and count them. Raises QuotaExceeded.
 
-        With ``wait_s``, it may wait that long for another one that shows what requests cost.
+        With ``wait_s``, it may wait that long for another one that shows what requests cost;
+        ``apart`` says that each item is begun, and paid for, by itself.
         """
         if caller.rpm is not None:
             retry_s = await self._rate.take(caller.name, caller.rpm, items)
@@ -109,7 +115,9 @@ class Quotas:
         if caller.daily_cost_usd is None:
             return Admission()
         started = time.monotonic()
-        made = await self._cost.reserve(caller.name, caller.daily_cost_usd, items, wait_s=wait_s)
+        made = await self._cost.reserve(
+            caller.name, caller.daily_cost_usd, items, wait_s=wait_s, apart=apart
+        )
         if isinstance(made, OverLimit):
             if caller.rpm is not None:
                 await self._rate.give_back(caller.name, items)

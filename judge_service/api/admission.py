@@ -25,17 +25,23 @@ W = TypeVar("W", bound=Wanted)
 
 @asynccontextmanager
 async def admitted(
-    request: Request, caller: Caller, items: int = 1, *, wait_s: float | None = None
+    request: Request,
+    caller: Caller,
+    items: int = 1,
+    *,
+    wait_s: float | None = None,
+    apart: bool = False,
 ) -> AsyncIterator[Admission]:
     """Let a request of ``items`` items in, within the caller's quotas; with ``wait_s``, after at
-    most so many seconds in which another one shows what requests cost.
+    most so many seconds in which another one shows what requests cost. ``apart``: it costs nothing
+    before ``Admission.begin``, for others may pay for it.
 
     Tell what comes of it with ``Admission.spent``, once for each outcome, failed ones too. Raises
     Problem 429.
     """
     quotas: Quotas = request.state.quotas
     try:
-        admission = await quotas.admit(caller, items, wait_s=wait_s)
+        admission = await quotas.admit(caller, items, wait_s=wait_s, apart=apart)
     except QuotaExceeded as refused:
         raise later(429, "quota_exceeded", str(refused), refused.retry_after_s) from None
     complete = True

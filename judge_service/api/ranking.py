@@ -57,9 +57,10 @@ async def join(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
     """
     body = await read_body(request, service, caller, JoinBody, MAX_GROUP_BYTES)
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
-    # Whose group is judged first finds out what one costs; members have to come in before that.
-    wait_s = wanted.timeout_s if wanted.size == 1 else None
-    async with admitted(request, caller, wait_s=wait_s) as admission:
+    # Members have to come in before their group costs anything; it is paid for when it is judged.
+    alone = wanted.size == 1
+    wait_s = wanted.timeout_s if alone else None
+    async with admitted(request, caller, wait_s=wait_s, apart=not alone) as admission:
         wanted = in_time_left(wanted, admission)
         joined = await while_connected(request, service.cohorts.join(wanted, admission))
         if isinstance(joined, Joined):

@@ -22,14 +22,13 @@ from judge_service.storage.store import Store
 KEPT_S = 900.0
 """How long an outcome is kept for members that ask again, in seconds."""
 ALONE_S = 10.0
-"""How long held members wait without the store before they look for it again, in seconds."""
+"""How long members wait without the store before they look for it again, in seconds."""
 MAX_ALONE = 1_000
 
 
 class Gatherings:
     """Without the store only members of this process can find each other: those who wait here
-    already, and those who come until the group's time is over. ``wall`` is the clock that replicas
-    share, in seconds.
+    already, and those who come. ``wall`` is the clock that replicas share, in seconds.
     """
 
     def __init__(
@@ -73,15 +72,13 @@ class Gatherings:
         )
 
     def stay(self, request: JoinRequest, common: str) -> None:
-        """Members of this group have lost the store. They look for it no more until their time is
-        over; held ones have much time, and look again.
-        """
+        """Members of this group have lost the store, and look for it no more for a while."""
         now = self._wall()
         if len(self._alone_until) >= MAX_ALONE:
             self._alone_until = {k: until for k, until in self._alone_until.items() if until > now}
-        seconds = min(ALONE_S, request.deadline_s) if request.held else request.deadline_s
         name = self._board(request, common, alone=False).name
-        self._alone_until[name] = max(now + seconds, self._alone_until.get(name, 0.0))
+        until = now + min(ALONE_S, request.deadline_s)
+        self._alone_until[name] = max(until, self._alone_until.get(name, 0.0))
 
     def _board(self, request: JoinRequest, common: str, *, alone: bool) -> Board:
         scope = (request.tenant, request.run, request.group)
@@ -90,7 +87,7 @@ class Gatherings:
     def _made(self, board: Board, request: JoinRequest, *, alone: bool) -> Gathering:
         placing = Placing(board, self.presence, self._wall, _ttl_s(request))
         leader = Leader(self._engine, board, self.presence, self._wall)
-        until = self._alone_until.get(board.name) if alone and request.held else None
+        until = self._alone_until.get(board.name) if alone else None
         watch = Watch(self._engine, board, placing, leader, self._wall, until)
         return Gathering(placing, watch, self._wall)
 

@@ -29,6 +29,10 @@ class Joined:
     spent: Usage = field(default_factory=Usage)
 
 
+Led = tuple[Posted, Usage]
+"""What came of a generation, and what that has cost here."""
+
+
 def judged_group(names: list[str], size: int, outcome: RankOutcome, tries: int) -> Posted:
     """What is posted of a group that was judged, with a reward or in vain."""
     error = None if isinstance(outcome, Ranked) else error_wire(outcome.error)

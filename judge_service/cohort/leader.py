@@ -16,7 +16,7 @@ from judge_service.cohort.codec import candidate_of
 from judge_service.cohort.doubts import Doubts
 from judge_service.cohort.entries import Began, Closed, Left
 from judge_service.cohort.insist import StoreLost
-from judge_service.cohort.joined import Posted, incomplete, judged_group, without_group
+from judge_service.cohort.joined import Led, Posted, incomplete, judged_group, without_group
 from judge_service.cohort.member import Member
 from judge_service.cohort.presence import ALIVE_S, Presence
 from judge_service.cohort.request import JoinRequest
@@ -30,14 +30,12 @@ FAILED_KEPT_S = 5.0
 """How long a failure is kept: long enough for those who wait, short enough to try again."""
 LEAD_S = 3.0
 RENEW_S = 1.0
-LOOK_S = 0.1
-LOOKS = round(ALIVE_S / LOOK_S) + 10
+LOOK_S = 0.05
+LOOKS = round(ALIVE_S / LOOK_S) + 20
 """Until then a process that is in doubt has given a sign or is dead."""
-SETTLING_LOOKS = 10
-"""So long it may take until one that found no place has given it back."""
+SETTLING_LOOKS = 20
+"""So many looks it may take until one that found no place has given it back."""
 MIN_LEFT_S = 0.001
-Led = tuple[Posted, Usage]
-"""What came of a generation, and what that has cost here."""
 
 
 class Leader:
@@ -118,7 +116,8 @@ class Leader:
                 if absent and not late:
                     break
                 members = sorted([*there.values()][: request.size], key=lambda one: one.entry)
-                if not await doubts.about([one.entry for one in members]):
+                doubtful = request.held and await doubts.about([one.entry for one in members])
+                if not doubtful:
                     return await self._closed(number, members, request), members
             await asyncio.sleep(LOOK_S)
         return None, ()

@@ -102,17 +102,16 @@ class Placing:
         member.place = None
         if place is None:
             return
-        if place.closed is None:
-            await self._left(place.number, member.entry)
         closed = place.closed or await board.closed(place.number)
-        if closed is None or closed.find(member.entry.name) is None:
-            return
-        if answered:
-            await board.mark(place.number, member.entry, "done")
-            return
-        await board.mark(place.number, member.entry, "gone", GONE_KEPT_S)
-        if member.claimed:
-            await board.unclaim(place.number, member.entry)
+        if closed is None:
+            await self._left(place.number, member.entry)
+        elif closed.find(member.entry.name) is not None:
+            if answered:
+                await board.mark(place.number, member.entry, "done")
+                return
+            await board.mark(place.number, member.entry, "gone", GONE_KEPT_S)
+            if member.claimed:
+                await board.unclaim(place.number, member.entry)
 
     async def keep(self, member: Member) -> None:
         """Keep the part of another caller that a member has claimed. Raises StoreLost."""

@@ -17,7 +17,7 @@ from judge_service.storage.store import Store
 
 ALIVE_S = 4.0
 """A process that gave no sign for so long is dead, in seconds."""
-BEAT_S = 0.5
+BEAT_S = 0.25
 
 
 class Presence:

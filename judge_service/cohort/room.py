@@ -12,7 +12,7 @@ from typing import Any
 
 from judge_service.cohort.early import Early
 from judge_service.cohort.entries import Began, Closed
-from judge_service.cohort.joined import Joined, Posted
+from judge_service.cohort.joined import Joined, Led, Posted
 from judge_service.cohort.member import Member
 from judge_service.usage import Usage
 
@@ -21,7 +21,7 @@ from judge_service.usage import Usage
 class Room:
     """``fresh`` says that it is to be looked at closely at once, for somebody has just come or its
     time is up (``late``); ``arrived`` is how many there were at the last count, which was at
-    ``checked_at``; ``lead`` brings its outcome about, ``early`` asks ahead.
+    ``checked_at``; ``lead`` brings its outcome about, which is ``led``, ``early`` asks ahead.
     """
 
     number: int
@@ -36,6 +36,8 @@ class Room:
     since: float = field(default_factory=time.monotonic)
     checked_at: float = 0.0
     lead: asyncio.Task[None] | None = None
+    led: Led | None = None
+    posted_at: float = 0.0
     ahead: asyncio.Task[None] | None = None
     ahead_of: Sequence[str] = ()
     owner: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -49,6 +51,14 @@ class Room:
         """How long it waits yet, in seconds, at least 0."""
         closes_at = self.began.closes_at
         return math.inf if closes_at is None else max(0.0, closes_at - wall)
+
+    def is_about_to_be_led(self, within_s: float) -> bool:
+        """Whether what has been posted will be ``led`` from here in a moment."""
+        if self.lead is None:
+            return False
+        now = time.monotonic()
+        self.posted_at = self.posted_at or now
+        return now - self.posted_at < within_s
 
     def is_due(self, every_s: float, wall: float) -> bool:
         """Whether it is to be looked at closely now."""

@@ -73,7 +73,7 @@ class Visit:
             try:
                 return await self._join(alone=True)
             except StoreLost:
-                if not self._request.held or self._deadline.left() <= 0:
+                if self._deadline.left() <= 0:
                     break
         lost = InternalError("no place was found for the member")
         posted = without_group(lost, self._request.size)

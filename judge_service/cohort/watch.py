@@ -15,6 +15,7 @@ from dataclasses import replace
 from judge_service.cohort.board import Board
 from judge_service.cohort.codec import candidate_of
 from judge_service.cohort.early import Early
+from judge_service.cohort.entries import Generation
 from judge_service.cohort.insist import StoreLost
 from judge_service.cohort.joined import Joined, Posted, incomplete, without_group
 from judge_service.cohort.leader import LEAD_S, Leader
@@ -36,7 +37,7 @@ in one burst are judged when all are there.
 
 class Watch:
     """``lock`` is held while a place is taken, changed or left. ``wall`` is the clock that replicas
-    share, in seconds; ``until`` on it is when held members give up waiting here, for there may be a
+    share, in seconds; ``until`` on it is when those who wait here give that up, for there may be a
     better place by then. ``lost``: the store was lost, and nobody else may enter.
     """
 
@@ -128,7 +129,7 @@ class Watch:
                 except StoreLost:
                     self._part()
                 if self._until is not None and self._wall() >= self._until:
-                    self._part(held=True)
+                    self._part()
                 await self._rest(pause)
                 pause = min(LAST_LOOK_S, pause * 1.5)
         except Exception as error:  # noqa: BLE001 - raised where the answer is waited for
@@ -142,17 +143,17 @@ class Watch:
         """Until something has happened here, it is time to look again, or a group's time is up."""
         now = self._wall()
         ends = [room.ends_in(now) for room in self._rooms.values() if not room.late]
+        if all(self.waits(room) for room in self._rooms.values()):
+            pause_s = CHECK_S
         with suppress(TimeoutError):
             async with asyncio.timeout(min([pause_s, *ends])):
                 await self._nudge.wait()
 
-    def _part(self, *, held: bool = False) -> None:
-        """The store is lost: who waits for others looks for them elsewhere. Who belongs to a group
-        that was closed goes on waiting for it.
+    def _part(self) -> None:
+        """The store is lost, or perhaps there again: who waits for others looks for them elsewhere.
+        Who belongs to a group that was closed goes on waiting for it.
         """
         for room in [one for one in self._rooms.values() if self.waits(one)]:
-            if held and not all(member.held for member in room.members):
-                continue
             if room.ends_in(self._wall()) == 0.0:
                 lost = CohortIncomplete("who arrived is not known: the store is lost")
                 room.tell([*room.members], without_group(lost, room.size), Usage())
@@ -162,20 +163,26 @@ class Watch:
             self._tidy(room)
 
     async def _look(self) -> None:
-        known = [room for room in self._rooms.values() if not (room.fresh and room.waits)]
-        found = await self._board.posted([room.number for room in known])
-        for room in known:
+        closed_ones = [room for room in self._rooms.values() if room.led or not self.waits(room)]
+        found = await self._board.posted([room.number for room in closed_ones])
+        for room in closed_ones:
             closed, posted = found[room.number]
             room.closed = room.closed or closed
             if posted is None and closed is not None and not closed.enough:
                 posted = incomplete(len(closed.entries), room.size)
-            if posted is not None:
-                await self._tell(room, posted, Usage())
+            if room.led is not None:
+                led, room.led = room.led, None
+                await self._tell(room, *led)
+            elif posted is not None:
+                # What is posted from here comes with its bill in a moment.
+                if not room.is_about_to_be_led(LEAD_S):
+                    await self._tell(room, posted, Usage())
             elif room.closed is not None:
                 await self._put_out(room, [entry.name for entry in room.closed.entries])
         for room in [*self._rooms.values()]:
+            fresh = room.fresh
             if room.members and room.is_due(CHECK_S, self._wall()):
-                await self._check(room)
+                await self._check(room, fresh=fresh)
 
     async def _tell(self, room: Room, posted: Posted, spent: Usage) -> None:
         names = posted["members"]
@@ -212,10 +219,11 @@ class Watch:
                 if told is not None:
                     member.tell(told)
 
-    async def _check(self, room: Room) -> None:
-        """Count who is there, and do what has to be done."""
+    async def _check(self, room: Room, *, fresh: bool) -> None:
+        """Count who is there, and do what has to be done. ``fresh``: somebody has just looked."""
         for member in [one for one in room.members if one.claimed]:
             await self._placing.keep(member)
+        generations = [] if fresh or not self.waits(room) else await self._board.look()
         if not self.waits(room):
             self._start(room)
             return
@@ -233,14 +241,12 @@ class Watch:
         if complete and room.lead is None:
             self._start(room)
             return
-        await self._move(room, complete=complete)
+        await self._move(room, generations, complete=complete)
         if not complete:
             await self._ahead(room, shorts)
 
-    async def _move(self, room: Room, *, complete: bool) -> None:
-        held = [one for one in room.members if one.held]
-        generations = await self._board.look() if held else []
-        for member in held:
+    async def _move(self, room: Room, generations: Sequence[Generation], *, complete: bool) -> None:
+        for member in [one for one in room.members if one.held and generations]:
             async with self.lock:
                 if member in room.members and await self._placing.move(
                     member, generations, complete=complete
@@ -265,17 +271,18 @@ class Watch:
             room.ahead = asyncio.create_task(asking)
 
     def _start(self, room: Room) -> None:
-        if room.members and room.lead is None:
+        if room.members and room.lead is None and room.led is None:
             room.lead = asyncio.create_task(self._lead(room))
 
     async def _lead(self, room: Room) -> None:
+        """In a task of its own, which may be given up at any time: members are told, and move, in
+        the one that watches.
+        """
         try:
             if not room.members:
                 return
             member = max(room.members, key=lambda one: one.left_s)
-            led = await self._leader.lead(room.number, room.began, member, member.left_s)
-            if led is not None:
-                await self._tell(room, *led)
+            room.led = await self._leader.lead(room.number, room.began, member, member.left_s)
         except StoreLost:
             self._part()
         except Exception as error:  # noqa: BLE001 - raised where the answer is waited for

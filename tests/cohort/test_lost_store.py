@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.cohort.members import client
+from tests.cohort.members import client, join
 from tests.harness import Judges, RunningService, judged_by, new_prompt, write_rubric
 from tests.provider import FakeProvider
 from tests.redis_server import RedisServer
@@ -41,34 +41,45 @@ def two(tmp_path: Path, redis: RedisServer) -> Iterator[list[RunningService]]:
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["frozen", "killed and empty"])
-def test_held_members_find_each_other_when_the_store_is_back(
-    two: list[RunningService], redis: RedisServer, monkeypatch: pytest.MonkeyPatch, killed: bool
+@pytest.mark.parametrize("named", [False, True], ids=["only their text", "names"])
+def test_members_find_each_other_when_the_store_is_back(
+    two: list[RunningService],
+    redis: RedisServer,
+    monkeypatch: pytest.MonkeyPatch,
+    killed: bool,
+    named: bool,
 ) -> None:
-    """Each waits by itself for a while and then looks for the others again."""
+    """Each waits by itself for a while and then looks for the other one again."""
     monkeypatch.setattr("judge_service.cohort.gatherings.ALONE_S", 1.0)
     prompt = new_prompt()
-    url = openrlhf_url(query="group=2&budget_s=60")
 
-    async def post(http: httpx.AsyncClient, number: int) -> asyncio.Task[httpx.Response]:
-        body = queries([f"{2 + number} text"], prompt=prompt)
-        return asyncio.create_task(http.post(two[number].url + url, json=body))
+    async def post(http: httpx.AsyncClient, number: int) -> float:
+        text = f"{2 + number} text"
+        if named:
+            answer = await join(
+                http, two[number].url, number, prompt=prompt, size=2,
+                candidate={"text": text, "family": "x"},
+            )  # fmt: skip
+            return float(answer["reward"])
+        url = two[number].url + openrlhf_url(query="group=2&budget_s=60")
+        found = await http.post(url, json=queries([text], prompt=prompt))
+        return float(found.json()["rewards"][0])
 
     async def run() -> list[float]:
         async with client() as http:
-            first = await post(http, 0)
+            first = asyncio.create_task(post(http, 0))
             await asyncio.wait({first}, timeout=0.5)
             if killed:
                 await asyncio.to_thread(redis.kill)
             else:
                 redis.freeze()
-            second = await post(http, 1)
+            second = asyncio.create_task(post(http, 1))
             done, _ = await asyncio.wait({first, second}, timeout=4.0)
             assert not done
             if killed:
                 await asyncio.to_thread(redis.start)
             else:
                 redis.thaw()
-            answers = await asyncio.gather(first, second)
-            return [answer.json()["rewards"][0] for answer in answers]
+            return list(await asyncio.gather(first, second))
 
     assert asyncio.run(run()) == [0.25, 0.5]

@@ -172,3 +172,17 @@ def test_a_group_that_goes_on_without_its_payer_costs_what_it_costs(
         return await store.add(f"jq:usd:{name_key('ann')}:{int(clock() // 86_400)}", 0, 60.0)
 
     assert asyncio.run(left()) == pytest.approx(cost * 1e6)
+
+
+def test_members_of_a_group_set_nothing_aside(tmp_path: Path) -> None:
+    """A limit that has room for two groups lets all members of the second one in, although what a
+    group costs is known by then; the third finds nothing left.
+    """
+    with keyed(tmp_path, entry("ann", KEY, daily_cost_usd=4 * 12 * COST / 2)) as own:
+        answers = []
+        for prompt in (new_prompt() for _ in range(3)):
+            bodies = [queries([text], prompt=prompt) for text in ("4 a", "2 b", "5 c", "1 d")]
+            answers += post_all(own, [url("pair", "group=4")] * 4, bodies)
+
+    assert [answer.status_code == 200 for answer in answers] == [True] * 8 + [False] * 4
+    assert len(own.provider.requests) == 24

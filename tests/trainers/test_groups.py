@@ -165,6 +165,26 @@ def test_labels_keep_groups_apart(service: RunningService, provider: FakeProvide
     assert rewards(answers) == [1.0, 0.0, 1.0, 0.0]
 
 
+def test_runs_of_different_models_do_not_meet(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """The same prompt at addresses that name different policies is two groups."""
+    prompt = new_prompt()
+
+    async def run() -> list[float]:
+        async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=60.0) as http:
+            posts = [
+                http.post(
+                    openrlhf_url("pair", f"group=2&{policy}"), json=queries([text], prompt=prompt)
+                )
+                for text in ("4 a", "2 b")
+                for policy in ("family=qwen", "family=llama", "policy_model=mistral-7b")
+            ]
+            return rewards(await asyncio.gather(*posts))
+
+    assert asyncio.run(run()) == [1.0] * 3 + [0.0] * 3
+
+
 def test_numbered_rollouts(service: RunningService, provider: FakeProvider) -> None:
     """NeMo Gym's own numbers say who belongs together: the same prompt as two tasks."""
     prompt = new_prompt()

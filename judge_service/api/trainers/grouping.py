@@ -107,7 +107,9 @@ def join_of(call: Call, item: Item) -> JoinRequest:
 def _group(call: Call, item: Item) -> str:
     prompt = item.prompt
     shown = prompt if isinstance(prompt, str) else list(prompt)
-    return f"{call.trainer.name}:{hash_of(shown, item.reference, item.group)}"
+    # Runs that train different models are not ranked against each other.
+    policy = (sorted(call.options.families), call.options.policy_model)
+    return f"{call.trainer.name}:{hash_of(shown, item.reference, item.group, *policy)}"
 
 
 def _marked_long(found: Scored) -> Scored:

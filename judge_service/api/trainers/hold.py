@@ -73,7 +73,7 @@ def _wait_s(failure: Failure, pause: float, left: float) -> float:
 
 @asynccontextmanager
 async def admitted_within(
-    request: Request, caller: Caller, items: int, deadline: Deadline
+    request: Request, caller: Caller, items: int, deadline: Deadline, *, apart: bool = False
 ) -> AsyncIterator[Admission]:
     """Like ``admitted``, but a quota that has room again within the deadline is waited for.
 
@@ -83,7 +83,8 @@ async def admitted_within(
         admission: Admission | None = None
         while admission is None:
             try:
-                admission = await stack.enter_async_context(admitted(request, caller, items))
+                admitting = admitted(request, caller, items, apart=apart)
+                admission = await stack.enter_async_context(admitting)
             except Problem as refused:
                 wait = float((refused.headers or {}).get("Retry-After", "inf"))
                 if refused.status != 429 or wait > deadline.left() - MIN_TRY_S:

@@ -60,7 +60,9 @@ def _check(call: Call, item: Item, number: int | None) -> None:
 
 async def _judged(call: Call, items: Sequence[Item], judge: Judge) -> list[Scored]:
     async def work() -> list[Scored]:
-        admitting = admitted_within(call.request, call.caller, len(items), call.deadline)
+        admitting = admitted_within(
+            call.request, call.caller, len(items), call.deadline, apart=call.grouped
+        )
         async with admitting as admission:
             return await _all([judge(item, admission) for item in items])
 
