@@ -42,7 +42,7 @@ class PlainJudge:
             value = "candidate_1" if first > others[0] else "candidate_2"
         form = envelope.form
         reply = {"v": form.v, "reason": "", form.kind: value, "end": form.end}
-        return ChatReply(content=json.dumps(reply), model=call.judge.id, usage=Usage())
+        return ChatReply(content=json.dumps(reply), model=call.judge.id, usage=Usage(upstream_requests=1))
 
     async def context_window(self, judge: JudgeSpec) -> int | None:
         """Not known."""
