@@ -42,7 +42,8 @@ class PlainJudge:
             value = "candidate_1" if first > others[0] else "candidate_2"
         form = envelope.form
         reply = {"v": form.v, "reason": "", form.kind: value, "end": form.end}
-        return ChatReply(content=json.dumps(reply), model=call.judge.id, usage=Usage(upstream_requests=1))
+        usage = Usage(upstream_requests=1)
+        return ChatReply(content=json.dumps(reply), model=call.judge.id, usage=usage)
 
     async def context_window(self, judge: JudgeSpec) -> int | None:
         """Not known."""

@@ -11,15 +11,25 @@ from tests.cohort.support import CountingStore, cohorts, joined, request
 
 
 class LateStore(CountingStore):
-    """Gives a lease back only after others have seen what was posted under it."""
+    """Gives the lead back only after somebody has looked once more at what was posted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen = asyncio.Event()
+
+    async def find(self, *keys: str) -> dict[str, bytes] | None:
+        """The values that are there."""
+        found = await super().find(*keys)
+        if any(key.endswith(":posted") for key in found or ()):
+            self._seen.set()
+        return found
 
     async def drop(self, key: str, owner: str) -> None:
         """Give a place back."""
         if key.endswith(":lead") and any(one.endswith(":posted") for one in self._values):
-            seen = self.asked["find"]
+            self._seen.clear()
             async with asyncio.timeout(10):
-                while self.asked["find"] < seen + 2:
-                    await asyncio.sleep(0.001)
+                await self._seen.wait()
         await super().drop(key, owner)
 
 
