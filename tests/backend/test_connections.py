@@ -70,7 +70,7 @@ def test_a_slow_provider_is_given_up_in_time(mode: str, provider: FakeProvider) 
     started = time.monotonic()
     with pytest.raises(JudgeTimeout):
         ask(_one(provider.base_url, timeout_s=0.2), direct=True)
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 5.0
 
 
 def _served(handler: Handler, use: Callable[[str], Awaitable[None]]) -> None:

@@ -33,7 +33,7 @@ def test_results_come_while_others_are_judged(
 ) -> None:
     """What stands before a slow item is there long before it."""
     provider.behave("slow", faults.hang())
-    items = [*known(70), assess("2 points", judges=["slow"], timeout_s=2.0)]
+    items = [*known(70), assess("2 points", judges=["slow"], timeout_s=4.0)]
     first_at, heard = None, b""
     started = time.monotonic()
 
@@ -45,7 +45,7 @@ def test_results_come_while_others_are_judged(
     took = time.monotonic() - started
 
     assert first_at is not None
-    assert first_at < 1.5 < 2.0 <= took
+    assert first_at < 3.5 < 4.0 <= took
     results = json.loads(heard)["results"]
     assert [r["status"] for r in results] == ["success"] * 70 + ["failed"]
 
@@ -163,7 +163,7 @@ def test_items_that_never_had_their_turn_say_so(
 
     results = posted(service, items, timeout_s=1.0)
 
-    assert time.monotonic() - started <= 1.0 + 1.0
+    assert time.monotonic() - started <= 1.0 + 4.0
     assert {r["error"]["code"] for r in results} == {"deadline_exceeded"}
     assert {r["reward"] for r in results} == {None}
     assert len(provider.requests_of("slow")) == 4

@@ -95,7 +95,7 @@ def test_a_failure_is_shared_and_then_forgotten(
 
 def test_whoever_began_may_leave(service: RunningService, provider: FakeProvider) -> None:
     """The first caller hangs up; the call goes on for the second one, who pays for it."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), SLOW_S))
+    provider.behave("main", behaviours.slow(behaviours.honest(), 2.0))
 
     async def run() -> dict[str, Any]:
         async with client(service) as http, client(service) as other:
@@ -140,11 +140,11 @@ def test_an_impatient_first_caller_spoils_nothing(
     service: RunningService, provider: FakeProvider
 ) -> None:
     """The one who began runs out of time; the others go on waiting and have the verdict."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 0.8))
+    provider.behave("main", behaviours.slow(behaviours.honest(), 2.0))
 
     async def run() -> tuple[dict[str, Any], dict[str, Any]]:
         async with client(service) as http:
-            first = asyncio.create_task(assess(http, timeout_s=0.3))
+            first = asyncio.create_task(assess(http, timeout_s=1.0))
             await arrived(provider)
             return await asyncio.gather(first, assess(http, timeout_s=20.0))
 
@@ -159,7 +159,7 @@ def test_an_impatient_follower_leaves_alone(
     service: RunningService, provider: FakeProvider
 ) -> None:
     """A follower's own deadline ends its wait; the one who began goes on."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 0.8))
+    provider.behave("main", behaviours.slow(behaviours.honest(), 2.0))
 
     async def run() -> tuple[dict[str, Any], dict[str, Any]]:
         async with client(service) as http:
@@ -219,11 +219,11 @@ def test_the_call_lasts_as_long_as_the_most_patient_one_waits(
     service: RunningService, provider: FakeProvider
 ) -> None:
     """A call that a hurried caller began is not cut at that caller's deadline and sent again."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 1.0))
+    provider.behave("main", behaviours.slow(behaviours.honest(), 2.0))
 
     async def run() -> tuple[dict[str, Any], dict[str, Any]]:
         async with client(service) as http:
-            first = asyncio.create_task(assess(http, timeout_s=0.4))
+            first = asyncio.create_task(assess(http, timeout_s=1.0))
             await arrived(provider)
             return await asyncio.gather(first, assess(http, timeout_s=20.0))
 

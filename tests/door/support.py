@@ -16,7 +16,7 @@ import uvicorn
 
 from judge_service.api.door import DoorLimits, door_options
 
-BOUND_S = 5.0
+BOUND_S = 15.0
 """No wait of a test is longer, in seconds."""
 GET = b"GET /ok HTTP/1.1\r\nHost: door\r\n\r\n"
 POST = b"POST /echo HTTP/1.1\r\nHost: door\r\n"

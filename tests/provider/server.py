@@ -115,7 +115,7 @@ class FakeProvider:
         """What the fake could not do: unreadable envelopes, oracle misses, bugs of a behaviour."""
         return self._broken + [record.problem for record in self.requests if record.problem]
 
-    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 5.0) -> bool:
+    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 15.0) -> bool:
         """Wait for what happens in the server's thread; False when it did not in time."""
         until = time.monotonic() + timeout_s
         while not condition():

@@ -15,7 +15,7 @@ from judge_service.events import Event, StoreFailed
 from judge_service.storage.store import Store
 
 T = TypeVar("T")
-WITHIN_S = 5.0
+WITHIN_S = 15.0
 """How soon a store is used again after it is back."""
 LATE_S = 0.06
 """How long one operation may keep its caller."""

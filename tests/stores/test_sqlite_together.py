@@ -1,0 +1,96 @@
+"""The embedded store's work of one moment, and whether a store has company."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+from judge_service.adapters.sqlite_store import SqliteStore
+
+
+def test_writes_of_one_moment_are_all_kept(tmp_path: Path) -> None:
+    """Puts, counts, leases and removals that come together each do what they do alone."""
+
+    async def play() -> None:
+        store = SqliteStore(tmp_path / "store.sqlite3")
+        await store.put("old", b"x", 60.0)
+
+        found = await asyncio.gather(
+            *(store.put(f"k{number}", b"%d" % number, 60.0) for number in range(20)),
+            *(store.add("count", 1, 60.0) for _ in range(5)),
+            *(store.hold("place", f"owner {number}", 3, 60.0) for number in range(5)),
+            store.delete("old"),
+            store.put_new("k7", b"another", 60.0),
+        )
+
+        assert all(found[:20])
+        assert sorted(n for n in found[20:25] if n) == list(range(1, 6))
+        assert found[25:30] == [True, True, True, False, False]
+        assert found[30:] == [1, False]
+        assert await store.find("k0", "k19", "k7", "old") == {
+            "k0": b"0",
+            "k19": b"19",
+            "k7": b"7",
+        }
+        await store.aclose()
+
+    asyncio.run(play())
+
+
+def test_one_write_that_fails_takes_no_other_with_it(tmp_path: Path) -> None:
+    """Each of the writes of one moment is told what became of it by itself."""
+
+    async def play() -> None:
+        store = SqliteStore(tmp_path / "store.sqlite3")
+
+        def refused(_: sqlite3.Connection) -> bool:
+            raise sqlite3.IntegrityError("not this one")
+
+        first, failed, last = await asyncio.gather(
+            store.add("count", 1, 60.0), store._write(refused), store.add("count", 1, 60.0)
+        )
+
+        assert (first, failed, last) == (1, None, 2)
+        await store.aclose()
+
+    asyncio.run(play())
+
+
+def test_what_was_begun_is_written_before_the_file_is_closed(tmp_path: Path) -> None:
+    """A verdict that is just being put is there after the store was closed."""
+
+    async def play() -> None:
+        store = SqliteStore(tmp_path / "store.sqlite3")
+        putting = [asyncio.ensure_future(store.put(f"k{n}", b"v", 60.0)) for n in range(300)]
+        await asyncio.sleep(0)
+
+        await store.aclose()
+        await asyncio.gather(*putting)
+
+        again = SqliteStore(tmp_path / "store.sqlite3")
+        assert len(await again.find(*(f"k{n}" for n in range(300))) or {}) == 300
+        await again.aclose()
+
+    asyncio.run(play())
+
+
+def test_a_store_knows_whether_it_has_company(tmp_path: Path) -> None:
+    """Alone until another one opens the file, and again when that one is closed."""
+
+    async def play() -> None:
+        first = SqliteStore(tmp_path / "store.sqlite3")
+        assert first.alone
+
+        second = SqliteStore(tmp_path / "store.sqlite3")
+        other = SqliteStore(tmp_path / "other.sqlite3")
+        assert not first.alone
+        assert not second.alone
+        assert other.alone
+
+        await second.aclose()
+        assert first.alone
+        await first.aclose()
+        await other.aclose()
+
+    asyncio.run(play())
