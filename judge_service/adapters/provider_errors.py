@@ -29,14 +29,21 @@ from judge_service.errors import (
 _QUOTA = re.compile(
     r"insufficient[_ ](?:quota|balance|credit|funds)|exceeded[_ ](?:your[_ ])?current[_ ]quota|"
     r"billing[_ ](?:hard[_ ]limit|not[_ ]active)|credit balance is too low|out of credits|"
-    r"all available credits|spending limit|arrearage",
+    r"all available credits|spending limit|arrearage|free[_ ]?tier[_ ]?only|account[_ ]?overdue|"
+    r"free (?:tier|(?:allocated )?quota)\b[^.]{0,40}\b(?:exceeded|exhausted)|no resource package|"
+    r"balance is (?:insufficient|not enough)|余额不足|欠费",
     re.IGNORECASE,
 )
+_WAIT = re.compile(
+    rb'(?:"retryDelay"\s*:\s*"|\bretry in )(\d{1,6}(?:\.\d{1,12})?)s\b', re.IGNORECASE
+)
+_DAILY = re.compile(rb"per[_ ]?day", re.IGNORECASE)
 _CONTEXT = re.compile(
     r"context[_ ](?:length|window|size|limit)|prompt is too long|must have less than \d+ tokens|"
     r"maximum (?:context|prompt|model length|allowed length)|"
     r"too many tokens|input (?:is )?too long|exceeds? the (?:available )?context|exceed_context|"
-    r"maximum number of tokens|range of input length|too large for model with",
+    r"maximum number of tokens|range of input length|too large for model with|"
+    r"tokens`? \+ `?max_new_tokens",
     re.IGNORECASE,
 )
 _FILTER = re.compile(
@@ -50,6 +57,7 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _OVERDRAWN_STATUS = 402
+_TOO_LARGE_STATUS = 413
 _MAX_MESSAGE = 2_000
 _SHOWN = 200
 _REFUSING = frozenset({400, 404, 422, 500, 501})
@@ -110,13 +118,18 @@ def _by_status(
     status: int, exchange: Exchange, complaint: Complaint, judge: str, sent: frozenset[str]
 ) -> JudgeServiceError:
     told = f"judge {judge!r}: HTTP {status}: {complaint.shown}".rstrip(": ")
+    wait = retry_after(exchange.headers)
+    asked = wait_in(exchange.body) if status == 429 else None
+    if asked is not None:
+        return RateLimited(told, retry_after_s=asked if wait is None else wait)
     if status == _OVERDRAWN_STATUS or (status < 500 and _QUOTA.search(complaint.words)):
         return QuotaExhausted(told)
     if status in (401, 403) or (status == 400 and _KEY.search(complaint.words)):
         return UpstreamAuthError(
             f"judge {judge!r}: the provider does not accept its key ({status})"
         )
-    if status in (400, 413, 422) and _CONTEXT.search(complaint.words):
+    # The same request is too large tomorrow, too, whichever limit of the provider's it met.
+    if status == _TOO_LARGE_STATUS or (status in (400, 422) and _CONTEXT.search(complaint.words)):
         return ContextTooLong(told)
     if status in (400, 422) and _FILTER.search(complaint.words):
         return ContentFiltered(told)
@@ -124,7 +137,6 @@ def _by_status(
         refused = refused_parameters(complaint.message, sent, complaint.param)
         if refused:
             return ParameterRefused(complaint.message, parameters=refused)
-    wait = retry_after(exchange.headers)
     if status == 429:
         return RateLimited(told, retry_after_s=wait)
     lasting = status < 500 and status not in (408, 409, 425)
@@ -146,6 +158,15 @@ def retry_after(headers: dict[str, str]) -> float | None:
     return max(0.0, moment.timestamp() - time.time())
 
 
+def wait_in(body: bytes) -> float | None:
+    """Seconds that an error body asks to wait, as Google's do; None for the quota of a day.
+
+    Google has the same words for a quota of a minute and for one that lasts: only this tells.
+    """
+    found = _WAIT.search(body)
+    return None if found is None or _DAILY.search(body) else float(found[1])
+
+
 def complaint_of(exchange: Exchange, otherwise: str, secret: str | None) -> Complaint:
     """What the provider's body says, or ``otherwise`` where it says nothing, without ``secret``."""
     found = _from_body(exchange.body) or Complaint(otherwise)
@@ -162,6 +183,8 @@ def _from_body(body: bytes, *, nested: bool = False) -> Complaint | None:
         data = json.loads(body)
     except (ValueError, RecursionError):
         return None
+    if isinstance(data, list) and data:
+        data = data[0]  # Google's errors come in a list
     if not isinstance(data, dict):
         return None
     inner = data.get("error", data)

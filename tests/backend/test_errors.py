@@ -73,11 +73,29 @@ def test_one_call_is_one_request(kind: str, provider: FakeProvider, call: Call) 
         (400, {"error": "This model's maximum prompt length is 131072"}, "context_too_long"),
         (400, {"message": "Range of input length should be [1, 30720]"}, "context_too_long"),
         (413, {"error": {"message": "Request exceeds the context window"}}, "context_too_long"),
+        (413, {"error": {"message": "Request too large for this model"}}, "context_too_long"),
+        (413, "<h1>413 Request Entity Too Large</h1>", "context_too_long"),
+        (
+            422,
+            {"error": "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 + 512"},
+            "context_too_long",
+        ),
         (400, {"error": {"code": "content_filter", "message": "no"}}, "content_filtered"),
         (402, {"error": {"message": "Insufficient Balance"}}, "quota_exhausted"),
         (429, {"error": {"code": "insufficient_quota", "message": "no"}}, "quota_exhausted"),
         (429, {"error": {"type": "insufficient_quota", "message": "no"}}, "quota_exhausted"),
         (429, {"error": {"message": "Slow down"}}, "rate_limited"),
+        (429, {"error": {"code": "Throttling.AllocationQuota"}}, "rate_limited"),
+        (429, {"error": {"message": "Free allocated quota exceeded."}}, "quota_exhausted"),
+        (403, {"error": {"code": "AllocationQuota.FreeTierOnly"}}, "quota_exhausted"),
+        (
+            403,
+            {"error": {"message": "The free tier of the model has been exhausted."}},
+            "quota_exhausted",
+        ),
+        (403, {"message": "Sorry, your account balance is insufficient"}, "quota_exhausted"),
+        (403, {"error": {"code": "AccountOverdueError"}}, "quota_exhausted"),
+        (429, {"error": {"message": "您的账户已欠费，请充值后重试"}}, "quota_exhausted"),
         (403, {"error": {"message": "Your credit balance is too low"}}, "quota_exhausted"),
         (400, {"error": {"message": "Your credit balance is too low"}}, "quota_exhausted"),
         (400, {"error": {"code": "billing_hard_limit_reached"}}, "quota_exhausted"),
@@ -116,6 +134,41 @@ def test_what_a_provider_says_decides_the_code(
     with pytest.raises(JudgingError) as raised:
         call(provider, faults.always(json_reply(status, body)))
     assert raised.value.code == code
+
+
+_GOOGLE_QUOTA = "You exceeded your current quota, please check your plan and billing details."
+
+
+@pytest.mark.parametrize(
+    ("quota", "delay", "code", "wait"),
+    [
+        ("GenerateContentInputTokensPerModelPerMinute-FreeTier", "26s", "rate_limited", 26.0),
+        ("GenerateRequestsPerMinutePerProject", "0.847655010s", "rate_limited", 0.847655010),
+        ("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "39s", "quota_exhausted", None),
+        ("GenerateRequestsPerMinutePerProject", None, "quota_exhausted", None),
+    ],
+    ids=["a minute's", "less than a second", "a day's", "no wait told"],
+)
+@pytest.mark.parametrize("listed", [False, True], ids=["object", "list"])
+def test_a_quota_that_fills_up_again_is_a_rate_limit(
+    quota: str,
+    delay: str | None,
+    code: str,
+    wait: float | None,
+    listed: bool,
+    provider: FakeProvider,
+    call: Call,
+) -> None:
+    """Google says the same of both; the wait it asks for tells them apart."""
+    details: list[dict[str, object]] = [{"violations": [{"quotaId": quota}] * 20}]
+    if delay is not None:
+        details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})
+    inner = {"code": 429, "message": _GOOGLE_QUOTA, "status": "RESOURCE_EXHAUSTED"}
+    body = {"error": {**inner, "details": details}}
+    with pytest.raises(JudgingError, match="You exceeded") as raised:
+        call(provider, faults.always(json_reply(429, [body] if listed else body)))
+    assert raised.value.code == code
+    assert getattr(raised.value, "retry_after_s", None) == wait
 
 
 @pytest.mark.parametrize(
