@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).resolve().parent
 CLIENT = HERE.parent / "clients" / "src"
@@ -42,10 +43,17 @@ def running(command: Sequence[str], **more: str) -> Iterator[str]:
 
 
 @contextmanager
-def service() -> Iterator[str]:
-    """A judge_service on a free port with its embedded judge; gives its address."""
+def service(*options: str) -> Iterator[str]:
+    """A judge_service on a free port with its embedded judge; gives its address.
+
+    It keeps its verdicts in a file that goes with it, so that every run asks the judge.
+    """
     command = [sys.executable, "-m", "judge_service.cli", "serve", "--json", "--port", "0"]
-    with running([*command, "--embedded-judge", "--log-level", "warning"]) as line:
+    command += ["--embedded-judge", "--log-level", "error", *options]
+    with (
+        TemporaryDirectory() as folder,
+        running(command, JUDGE_SERVICE_STORE=str(Path(folder) / "store.sqlite3")) as line,
+    ):
         url: str = json.loads(line)["url"]
         yield url
 
@@ -61,16 +69,11 @@ def call(command: Sequence[str], where: Path, settings: Mapping[str, str]) -> No
 
 def dashscope() -> None:
     """Rollouts, their rewards and their group's, each in the SDK's own server."""
-    policy_port, first = (str(port) for port in free_ports(2))
     with ExitStack() as stack:
-        url = stack.enter_context(service())
-        policy = [sys.executable, "serve_policy.py"]
-        os.chdir(HERE / "dashscope")
-        print(stack.enter_context(running(policy, POLICY_PORT=policy_port)), end="", flush=True)
         settings = {
-            "JUDGE_SERVICE_URL": url,
-            "POLICY_URL": f"http://127.0.0.1:{policy_port}/v1",
-            "SERVER_PORT": first,
+            "JUDGE_SERVICE_URL": stack.enter_context(service()),
+            "POLICY_URL": stack.enter_context(server("dashscope/serve_policy.py", "POLICY_PORT")),
+            "SERVER_PORT": str(free_port()),
         }
         call([sys.executable, "loop.py"], HERE / "dashscope", settings)
 
@@ -78,19 +81,37 @@ def dashscope() -> None:
 def trl() -> None:
     """GRPO steps of a tiny model. TRL_PYTHON names the Python that has torch and TRL."""
     python = os.environ.get("TRL_PYTHON", sys.executable)
-    with service() as url:
+    with service("--rubrics-dir", str(HERE / "trl_grpo" / "rubrics")) as url:
         call([python, "-W", "ignore", "train.py"], HERE / "trl_grpo", {"JUDGE_SERVICE_URL": url})
 
 
-def free_ports(count: int) -> Iterator[int]:
-    """Ports of which the three that follow are free as well, most likely."""
-    for _ in range(count):
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            yield found.getsockname()[1]
+def drift() -> None:
+    """The embedded model beside a judge that counts words, on labelled answers."""
+    with ExitStack() as stack:
+        trusted = stack.enter_context(server("drift/word_judge.py", "JUDGE_PORT"))
+        cheap = stack.enter_context(server("dashscope/serve_policy.py", "POLICY_PORT"))
+        command = [sys.executable, "compare.py", str(HERE.parent / "build" / "example-drift")]
+        call(command, HERE / "drift", {"TRUSTED_URL": trusted, "CHEAP_URL": cheap})
 
 
-EXAMPLES = {"dashscope": dashscope, "trl": trl}
+@contextmanager
+def server(script: str, port_name: str) -> Iterator[str]:
+    """A server of OpenAI's protocol on a free port; gives its address."""
+    port = str(free_port())
+    with running([sys.executable, str(HERE / script)], **{port_name: port}) as line:
+        print(line, end="", flush=True)
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+def free_port() -> int:
+    """A port that is free, and most likely the three that follow are as well."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+EXAMPLES = {"dashscope": dashscope, "drift": drift, "trl": trl}
 
 
 def main() -> None:

@@ -128,7 +128,7 @@ UNSENDABLE: list[tuple[str, dict[str, Any]]] = [
     ("reference", {"reference": "\udfff"}),
     ("metadata", {"metadata": {"loss": math.nan}}),
     ("metadata", {"metadata": {"loss": math.inf}}),
-    ("metadata", {"metadata": {"when": object()}}),
+    ("metadata", {"metadata": {"when": b"now"}}),
     ("metadata", {"metadata": {"\ud800": 1}}),
     ("candidate", {"candidate": 7}),
     ("candidate", {"candidate": ["a", "b"]}),

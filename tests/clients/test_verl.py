@@ -224,6 +224,9 @@ class Array:
     def __init__(self, values: list[Any]) -> None:
         self._values = values
 
+    def __repr__(self) -> str:
+        return f"Array({self._values})"
+
     def tolist(self) -> list[Any]:
         """The list."""
         return self._values

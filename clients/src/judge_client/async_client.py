@@ -21,6 +21,7 @@ from judge_client.results import (
     RankOutcome,
 )
 from judge_client.settings import Settings
+from judge_client.together import together
 from judge_client.transport import Transport
 
 R = TypeVar("R")
@@ -233,6 +234,16 @@ class AsyncJudgeClient:
         """Rank many groups in one POST (several above 1,024), in order."""
         return await self.bulk(requests, timeout_s=timeout_s)
 
+    async def join_many(
+        self, requests: Sequence[Join], *, timeout_s: float | None = None
+    ) -> list[JoinOutcome]:
+        """Hand in several members, of one group or of many, by calls that go on at once; in order.
+
+        ``timeout_s`` is the whole time of them all. Raises RequestRefused when one of them is a
+        mistake.
+        """
+        return await together(self.ask(request, timeout_s=timeout_s) for request in requests)
+
     async def bulk(
         self, requests: Sequence[Request[R]], *, timeout_s: float | None = None
     ) -> list[R]:
@@ -282,12 +293,7 @@ class AsyncJudgeClient:
                 zip(numbers, bulk.results(answer, [requests[n] for n in numbers]), strict=True)
             )
 
-        tasks = [asyncio.ensure_future(post(chunk)) for chunk in bulk.chunks(list(bodies.items()))]
-        try:
-            done = await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
+        done = await together(post(chunk) for chunk in bulk.chunks(list(bodies.items())))
         return dict(pair for pairs in done for pair in pairs)
 
     # Looking.

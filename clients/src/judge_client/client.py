@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from judge_client.async_client import AsyncJudgeClient, Prompt
 from judge_client.candidate import CandidateLike
 from judge_client.loop_thread import LOOP
-from judge_client.requests import Assess, Compare, Rank, Request
+from judge_client.requests import Assess, Compare, Join, Rank, Request
 from judge_client.results import AssessOutcome, CompareOutcome, JoinOutcome, RankOutcome
 from judge_client.settings import Settings
 
@@ -182,6 +182,16 @@ class JudgeClient:
     ) -> list[RankOutcome]:
         """Rank many groups in one POST (several above 1,024), in order."""
         return LOOP.run(self._inner.rank_many(requests, timeout_s=timeout_s))
+
+    def join_many(
+        self, requests: Sequence[Join], *, timeout_s: float | None = None
+    ) -> list[JoinOutcome]:
+        """Hand in several members, of one group or of many, by calls that go on at once; in order.
+
+        ``timeout_s`` is the whole time of them all. Raises RequestRefused when one of them is a
+        mistake.
+        """
+        return LOOP.run(self._inner.join_many(requests, timeout_s=timeout_s))
 
     def bulk(self, requests: Sequence[Request[R]], *, timeout_s: float | None = None) -> list[R]:
         """The results of requests of any kind but ``Join``, in order, each with its own status.

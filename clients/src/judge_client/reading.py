@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from judge_client.results import (
@@ -85,7 +85,9 @@ def read_compare(answer: object) -> CompareOutcome:
         if not isinstance(outcome, str) or outcome not in _PREFERENCES:
             raise NotTheProtocol("a comparison without outcome")
         preference = _PREFERENCES[outcome]
-        if "preference" not in raw or raw["preference"] != preference:
+        told = raw.get("preference", "")
+        # True is equal to 1, and is no number.
+        if isinstance(told, bool) or told != preference:
             raise NotTheProtocol("outcome and preference contradict each other")
         return Compared(
             raw=raw, metrics=_metrics(raw), short_circuited=_short(raw),
@@ -95,8 +97,11 @@ def read_compare(answer: object) -> CompareOutcome:
         return CompareFailed(error=protocol_failure(str(wrong)), raw=_shown(answer))
 
 
-def read_rank(answer: object, size: int) -> RankOutcome:
-    """A ranking of ``size`` candidates; whatever is not one is a failure."""
+def read_rank(answer: object, ids: Sequence[str | None]) -> RankOutcome:
+    """A ranking of candidates with these ids, where they have any; whatever is not one is a
+    failure.
+    """
+    size = len(ids)
     try:
         raw = _outcome(answer)
         members = _entries(raw)
@@ -108,6 +113,7 @@ def read_rank(answer: object, size: int) -> RankOutcome:
         if not isinstance(rewards, list) or len(rewards) != size:
             raise NotTheProtocol(f"not {size} rewards for {size} candidates")
         units = tuple(_unit(reward, f"rewards[{at}]") for at, reward in enumerate(rewards))
+        _check_entries(raw, units, ids)
         return Ranked(
             raw=raw, metrics=_metrics(raw), short_circuited=_short(raw), rewards=units,
             ranks=_ranks(raw, size), candidates=members,
@@ -193,6 +199,8 @@ def _metrics(raw: Mapping[str, Any]) -> Mapping[str, float]:
     found = raw.get("metrics", {})
     if not isinstance(found, dict) or not all(_is_finite(value) for value in found.values()):
         raise NotTheProtocol("metrics that are no finite numbers")
+    if raw.get("status") != "failed" and found.get("judge_failed"):
+        raise NotTheProtocol("a success whose metrics say that it failed")
     return {name: float(value) for name, value in found.items()}
 
 
@@ -215,6 +223,24 @@ def _entries(raw: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
         if isinstance(found, list)
         else ()
     )
+
+
+def _check_entries(
+    raw: Mapping[str, Any], rewards: Sequence[float], ids: Sequence[str | None]
+) -> None:
+    """Raises NotTheProtocol where the members' entries are of others, or contradict the rewards."""
+    entries = raw.get("candidates")
+    if entries is None:
+        return
+    if not isinstance(entries, list) or len(entries) != len(rewards):
+        raise NotTheProtocol(f"not {len(rewards)} entries for {len(rewards)} candidates")
+    for at, (entry, reward, own) in enumerate(zip(entries, rewards, ids, strict=True)):
+        if not isinstance(entry, dict):
+            raise NotTheProtocol(f"candidates[{at}] is no entry")
+        if entry.get("status", "success") != "success" or entry.get("reward", reward) != reward:
+            raise NotTheProtocol(f"candidates[{at}] contradicts its reward")
+        if own is not None and entry.get("id", own) != own:
+            raise NotTheProtocol(f"candidates[{at}] is another candidate's")
 
 
 def _ranks(raw: Mapping[str, Any], size: int) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from judge_client import too_long
 from judge_client.candidate import (
     MAX_TEXT_BYTES,
+    Candidate,
     CandidateLike,
     candidate_body,
     longest_text,
@@ -195,7 +196,8 @@ class Rank(Request[RankOutcome]):
 
     def read(self, answer: object) -> RankOutcome:
         """The ranking."""
-        return read_rank(answer, len(self.candidates))
+        ids = [own.id if isinstance(own, Candidate) else None for own in self.candidates]
+        return read_rank(answer, ids)
 
     def failed(self, failure: Failure) -> RankOutcome:
         """No ranking."""

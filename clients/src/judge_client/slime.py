@@ -231,7 +231,7 @@ def _metadata(sample: Any) -> dict[str, Any]:
 def _with_key(args: Any) -> bool:
     """Whether rewards are objects. Raises ConfigError where slime would look for another name."""
     keys = [getattr(args, name, None) for name in ("reward_key", "eval_reward_key")]
-    known = {"score", *PLACEHOLDERS}
-    if any(key and key not in known for key in keys) or (keys[1] and not keys[0]):
+    # The other names hold placeholders beside a failure.
+    if any(key and key != "score" for key in keys) or (keys[1] and not keys[0]):
         raise ConfigError("reward_key: --reward-key score, and no other in an evaluation")
     return bool(keys[0])

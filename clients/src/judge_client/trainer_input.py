@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_client.errors import ConfigError, InvalidRequest
-from judge_client.pace import MAX_GRANTED_S
+from judge_client.pace import MAX_GRANTED_S, service_time
 from judge_client.settings import check_timeout
 from judge_client.turns import as_text, conversation
 
@@ -54,11 +54,17 @@ def reference_of(value: Any) -> str | None:
     return as_text(given)
 
 
-def wait_of(value: Any, name: str) -> float:
-    """How long a group may take to come together, in seconds. Raises ConfigError."""
+def wait_of(value: Any, name: str, judging_s: float) -> float:
+    """How long a group may take to come together, in seconds, before ``judging_s`` begin, of which
+    something must be left to the service. Raises ConfigError.
+    """
     seconds = check_timeout(name, value)
     if seconds > MAX_GRANTED_S:
         raise ConfigError(f"{name}: the service waits for {MAX_GRANTED_S:g} seconds at most")
+    if service_time(seconds + judging_s) <= seconds:
+        raise ConfigError(
+            f"{name}: {seconds:g} s of waiting leave no time to judge in {seconds + judging_s:g} s"
+        )
     return seconds
 
 

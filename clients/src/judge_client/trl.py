@@ -14,16 +14,20 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from typing import Any, Literal
 
+from judge_client.async_client import AsyncJudgeClient
 from judge_client.candidate import Candidate
-from judge_client.client import JudgeClient
 from judge_client.errors import ConfigError, InvalidRequest, JudgingFailed
+from judge_client.loop_thread import LOOP
 from judge_client.requests import Assess, Rank, Request
-from judge_client.results import Assessed, Failed, Failure, Outcome, Ranked
-from judge_client.trl_rows import Row, gathered, groups, rows_of
+from judge_client.results import Assessed, Failed, Failure, Joined, Outcome, Ranked
+from judge_client.settings import check_timeout
+from judge_client.trainer_input import wait_of
+from judge_client.trl_ranks import Meeting, ask, this_run
+from judge_client.trl_rows import Row, gathered, groups, rows_of, split
 
 log = logging.getLogger("judge_client.trl")
 NONE_SINCE = (1, 6)
@@ -37,7 +41,11 @@ class JudgeReward:
     ``mode="each"`` assesses every completion, ``mode="group"`` ranks the completions of one prompt
     against each other, for which ``group_size`` is the trainer's ``num_generations``; a group that
     could not be judged is ``None`` for each of its members. Where a trainer splits groups over
-    processes, ``across_ranks="gather"`` puts them together (with accelerate).
+    processes, ``across_ranks="gather"`` puts them together (with accelerate), and ``"server"`` lets
+    the service do it: members of a group that is not whole here wait for the others, ``deadline_s``
+    at most (half of ``budget_s`` unless given), and have no reward where one does not come. The
+    processes of a training meet under ``run``, by default a name of what launched them: give one
+    where several trainings on one machine were started without torchrun or accelerate.
 
     ``reference_column`` names the column of the data that holds the reference. ``budget_s`` bounds
     a call, retries included. ``on_failed="raise"`` stops training at a sample without a verdict,
@@ -57,7 +65,9 @@ class JudgeReward:
         budget_s: float = DEFAULT_BUDGET_S,
         mode: Literal["each", "group"] = "each",
         group_size: int | None = None,
-        across_ranks: Literal["no", "gather"] = "no",
+        across_ranks: Literal["no", "gather", "server"] = "no",
+        deadline_s: float | None = None,
+        run: str | None = None,
         on_failed: Literal["none", "raise"] | None = None,
         on_unavailable: Literal["none", "raise"] = "none",
         api_key: str | None = None,
@@ -65,7 +75,7 @@ class JudgeReward:
         policy_model: str | None = None,
     ) -> None:
         _one_of("mode", mode, "each", "group")
-        _one_of("across_ranks", across_ranks, "no", "gather")
+        _one_of("across_ranks", across_ranks, "no", "gather", "server")
         _one_of("on_failed", on_failed, None, "none", "raise")
         _one_of("on_unavailable", on_unavailable, "none", "raise")
         if not _NAME.fullmatch(name):
@@ -75,7 +85,7 @@ class JudgeReward:
                 "group_size: a group needs it, the trainer's num_generations (2 to 64)"
             )
         self.__name__ = name
-        self._client = JudgeClient(
+        self._client = AsyncJudgeClient(
             url, api_key=api_key, rubric=rubric, timeout_s=budget_s, family=family,
             policy_model=policy_model,
         )  # fmt: skip
@@ -83,7 +93,13 @@ class JudgeReward:
             raise ConfigError("rubric: give one, or set JUDGE_SERVICE_RUBRIC")
         self._reference_column = reference_column
         self._group_size = group_size if mode == "group" else None
-        self._gather = across_ranks == "gather"
+        self._across_ranks = across_ranks
+        self._deadline_s = deadline_s
+        if deadline_s is not None:
+            waits = check_timeout("deadline_s", deadline_s)
+            wait_of(deadline_s, "deadline_s", self._client.settings.timeout_s - waits)
+        self._run = run or this_run()
+        self._calls = 0
         self._on_unavailable = on_unavailable
         self._on_failed = on_failed if on_failed is not None else _on_failed_of(_trl_version())
 
@@ -99,8 +115,12 @@ class JudgeReward:
     ) -> list[float | None]:
         """The rewards, in order. Raises RequestRefused for mistakes, and what ``on_…`` says."""
         rows = rows_of(prompts, completions, self._references(columns, len(completions)))
+        # All processes of a training make the same calls.
+        self._calls += 1
         if self._group_size is None:
             outcomes = self._each(rows)
+        elif self._across_ranks == "server":
+            outcomes = self._met(rows, self._group_size)
         else:
             outcomes = self._grouped(rows, self._group_size)
         rewards = [None if isinstance(found, Failure) else found for found in outcomes]
@@ -128,20 +148,29 @@ class JudgeReward:
         return found
 
     def _each(self, rows: Sequence[Row]) -> list[float | Failure]:
-        results = self._client.assess_many([_assess(row) for row in rows])
+        results = LOOP.run(self._client.assess_many([_assess(row) for row in rows]))
         return [r.reward if isinstance(r, Assessed) else r.error for r in results]
 
+    def _met(self, rows: Sequence[Row], size: int) -> list[float | Failure]:
+        """The rewards where the service puts split groups together."""
+        whole, apart = split(rows, size)
+        meeting = Meeting(
+            run=self._run, name=self.__name__, call=self._calls, size=size,
+            deadline_s=self._deadline_s,
+        )  # fmt: skip
+        asked = [_rank([rows[at] for at in members]) for members in whole]
+        members = [meeting.member(rows[at]) for at in apart]
+        outcomes = LOOP.run(ask(self._client, asked, members))
+        return _by_place([*whole, *([at] for at in apart)], outcomes, range(len(rows)))
+
     def _grouped(self, rows: Sequence[Row], size: int) -> list[float | Failure]:
-        everybody, start = gathered(rows) if self._gather else (list(rows), 0)
+        everybody, start = gathered(rows) if self._across_ranks == "gather" else (list(rows), 0)
         own = range(start, start + len(rows))
         # A group that is split over processes is asked for by each of them, and judged once.
         found = [members for members in groups(everybody, size) if set(members) & set(own)]
         asked: list[Request[Any]] = [_rank([everybody[at] for at in members]) for members in found]
-        results = self._client.bulk(asked) if asked else []
-        rewards: dict[int, float | Failure] = {}
-        for members, result in zip(found, results, strict=True):
-            rewards |= zip(members, _shares(result, len(members)), strict=True)
-        return [rewards[at] for at in own]
+        results = LOOP.run(self._client.bulk(asked))
+        return _by_place(found, results, own)
 
 
 def _assess(row: Row) -> Assess:
@@ -160,14 +189,24 @@ def _rank(rows: Sequence[Row]) -> Request[Any]:
     )
 
 
+def _by_place(
+    groups: Sequence[Sequence[int]], results: Sequence[Outcome], wanted: Iterable[int]
+) -> list[float | Failure]:
+    """What the rows at the ``wanted`` places got, each as a member of its group."""
+    rewards: dict[int, float | Failure] = {}
+    for members, result in zip(groups, results, strict=True):
+        rewards |= zip(members, _shares(result, len(members)), strict=True)
+    return [rewards[at] for at in wanted]
+
+
 def _shares(result: Outcome, size: int) -> list[float | Failure]:
     if isinstance(result, Ranked):
         return list(result.rewards)
-    if isinstance(result, Assessed):
+    if isinstance(result, (Assessed, Joined)):
         return [result.reward]
     if isinstance(result, Failed):
         return [result.error] * size
-    raise TypeError("neither a ranking nor an assessment")
+    raise TypeError("neither a ranking, nor an assessment, nor a share")
 
 
 def _tell(name: str, outcomes: Sequence[float | Failure], columns: Mapping[str, Any]) -> None:

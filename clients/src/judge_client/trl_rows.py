@@ -64,23 +64,51 @@ def groups(rows: Sequence[Row], size: int) -> list[list[int]]:
 
     In an evaluation every prompt may stand alone. Raises InvalidRequest where groups are split.
     """
+    runs = _runs(rows)
+    if all(len(run) == 1 for run in runs):
+        return runs
+    return [group for run in runs for group in _cut(run, size)]
+
+
+def split(rows: Sequence[Row], size: int) -> tuple[list[list[int]], list[int]]:
+    """The places of each group that is whole, and those of members whose group goes on elsewhere.
+
+    A process has a slice of the whole batch, so only its first and its last run can be parts of
+    groups. Three prompts or more that all stand alone are an evaluation. Raises InvalidRequest.
+    """
+    runs = _runs(rows)
+    if len(runs) > 2 and all(len(run) == 1 for run in runs):
+        return runs, []
+    whole: list[list[int]] = []
+    apart: list[int] = []
+    for number, run in enumerate(runs):
+        if len(run) % size and number in (0, len(runs) - 1):
+            apart += run
+        else:
+            whole += _cut(run, size)
+    return whole, apart
+
+
+def _runs(rows: Sequence[Row]) -> list[list[int]]:
+    """The places of neighbours with the same prompt."""
     runs: list[list[int]] = []
     for at, row in enumerate(rows):
         if runs and rows[runs[-1][0]].prompt == row.prompt:
             runs[-1].append(at)
         else:
             runs.append([at])
-    if all(len(run) == 1 for run in runs):
-        return runs
-    for run in runs:
-        if len(run) % size:
-            raise InvalidRequest(
-                f"group_size: {len(run)} completions of one prompt are no groups of {size}; is it "
-                "the trainer's num_generations, or are groups split over processes (then use "
-                'across_ranks="gather")?',
-                field="group_size",
-            )
-    return [run[at : at + size] for run in runs for at in range(0, len(run), size)]
+    return runs
+
+
+def _cut(run: list[int], size: int) -> list[list[int]]:
+    if len(run) % size:
+        raise InvalidRequest(
+            f"group_size: {len(run)} completions of one prompt are no groups of {size}; is it "
+            "the trainer's num_generations, or are groups split over processes (then use "
+            'across_ranks="gather" or "server")?',
+            field="group_size",
+        )
+    return [run[at : at + size] for at in range(0, len(run), size)]
 
 
 def gathered(rows: Sequence[Row]) -> tuple[list[Row], int]:

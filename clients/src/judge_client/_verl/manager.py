@@ -72,7 +72,7 @@ class JudgeGroupRewardManager(RewardManagerBase):
         rollouts = configured.section(config, "actor_rollout_ref", "rollout", "n")
         self._size = configured.group_size(self.group_size, rollouts)
         self._partial = configured.partial(self.partial, self._size)
-        self._wait_s = wait_of(self.deadline_s, "deadline_s")
+        self._wait_s = wait_of(self.deadline_s, "deadline_s", self._settings.timeout_s)
 
     async def run_single(self, data: Any) -> dict[str, Any]:
         """The reward of one sample, held until its group is judged.

@@ -93,7 +93,9 @@ class JudgeResourcesServer(SimpleResourcesServer):
         )  # fmt: skip
         if not 1 <= given.num_rollouts_per_prompt <= MAX_GROUP:
             raise ConfigError(f"num_rollouts_per_prompt: from 1 to {MAX_GROUP}")
-        wait_of(given.cohort_deadline_s, "cohort_deadline_s")
+        in_groups = given.num_rollouts_per_prompt > 1
+        judging_s = self._settings.timeout_s if in_groups else DEFAULT_TIMEOUT_S
+        wait_of(given.cohort_deadline_s, "cohort_deadline_s", judging_s)
         self._partial = _partial_of(given.partial_cohort, given.num_rollouts_per_prompt)
 
     async def verify(self, body: JudgeVerifyRequest) -> JudgeVerifyResponse:
