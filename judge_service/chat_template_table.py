@@ -118,6 +118,8 @@ TRAILING = (
     "<|finetune_right_pad_id|>", "<|finetune_right_pad|>", "<|fim_pad|>", "<|vision_pad|>",
     "<|dummy_0|>", "<|PAD_TOKEN|>", "<PAD>", "<pad>", "[PAD]", "<eos>", "<EOS_TOKEN>", "</s>",
     "<unk>", "<end_of_turn>", "<start_of_turn>", "<turn|>", "<｜end▁of▁sentence｜>", "<｜▁pad▁｜>",
-    "<｜User｜>", "[|endofturn|]", "[EOS]", "[e~[",
+    "<｜User｜>", "[|endofturn|]", "[EOS]", "[e~[", "<|role_end|>", "<|eos|>", "<|assistant_end|>",
+    "<|end_of_sentence|>", "<seed:eos>", "<seed:pad>", "<｜hy_place▁holder▁no▁2｜>",
+    "<｜hy_▁pad▁｜>", "<extra_id_1>",
 )  # fmt: skip
 """What a response ends with that is no part of it: ends of turns, padding, the next turn's head."""

@@ -177,15 +177,27 @@ class Board:
         numbers = list(waiting)
         outcomes = await self._refresh(numbers, *(f"{number}:posted" for number in numbers))
         return {
-            number: (self._closed.get(number), outcome)
+            number: (self._closed.get(number), self._of(number, outcome))
             for number, outcome in zip(numbers, outcomes, strict=True)
         }
 
     async def post(
-        self, number: int, outcome: Mapping[str, Any], ttl_s: float | None = None
+        self,
+        number: int,
+        closed: Closed,
+        outcome: Mapping[str, Any],
+        ttl_s: float | None = None,
     ) -> None:
-        """Post the outcome of a generation. Raises StoreLost."""
-        await self._put(f"{number}:posted", outcome, ttl_s)
+        """Post the outcome of a generation that was ``closed``. Raises StoreLost.
+
+        A store that was emptied meanwhile numbers generations anew. So the outcome says who was
+        judged, and that they belong together is said again if they are waiting once more.
+        """
+        await self._put(f"{number}:posted", {**outcome, "of": _members(closed)}, ttl_s)
+        if await self._read(f"{number}:closed") == [None]:
+            there = await self.present(number, await self.places(number))
+            if all(closed.find(one.entry.name) == one.entry for one in there.values()):
+                await self.close(number, closed)
 
     async def tried(self, number: int) -> int:
         """Count one more try to judge a generation; how many there were. Raises StoreLost."""
@@ -255,6 +267,17 @@ class Board:
     def _signed(self, key: str, value: Mapping[str, Any]) -> bytes:
         body = json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
         return self._signer.sign(key, body)
+
+    def _of(self, number: int, posted: dict[str, Any] | None) -> Mapping[str, Any] | None:
+        """An outcome, if it is that of those who are in the generation now."""
+        closed = self._closed.get(number)
+        of = None if posted is None else posted.pop("of", None)
+        return posted if closed is not None and of == _members(closed) else None
+
+
+def _members(closed: Closed) -> str:
+    """Who was judged, and what they brought."""
+    return _digest(part for one in closed.entries for part in (one.name, one.own))
 
 
 def _mark(mark: Mark, entry: Entry) -> dict[str, Any]:

@@ -21,6 +21,8 @@ def common_hash(request: JoinRequest) -> str:
     shared: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
     shared["prompt"] = _prompt(request.prompt)
     shared["judges"] = request.judges
+    if request.purpose is not None:
+        shared["purpose"] = request.purpose  # without one, groups keep the hashes they had
     return _hash(shared)
 
 

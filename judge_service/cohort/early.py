@@ -154,7 +154,7 @@ class Early:
             first, second = (one.shown for one in answers)
             marks = (marks_of(first.text), marks_of(second.text))
             self._engine.history.add(judge.id, ab, ba, (first.chars, second.chars), marks)
-            case.observer(pair_judged(judge.id, ab, ba))
+            case.observer(pair_judged(judge.id, ab, ba, case.rubric.id))
 
 
 def _question(case: Case, first: Distinct, second: Distinct) -> Question:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judge_service.cohort.entries import Entry
 from judge_service.errors import CohortIncomplete, JudgingError
 from judge_service.outcome import Ranked, RankOutcome
 from judge_service.usage import Usage
 from judge_service.wire import error_wire, rank_wire
 
+_BLAMED = re.compile(r"\Acandidates\[\d+\](?:, candidates\[\d+\])*(?=: )")
 Posted = Mapping[str, Any]
 """``group`` is the wire form of a ranking or None, ``members`` the names in its order, ``error``
 what it failed of, ``tries`` how often it was judged so far.
@@ -33,11 +36,27 @@ Led = tuple[Posted, Usage]
 """What came of a generation, and what that has cost here."""
 
 
-def judged_group(names: list[str], size: int, outcome: RankOutcome, tries: int) -> Posted:
+def judged_group(entries: Sequence[Entry], size: int, outcome: RankOutcome, tries: int) -> Posted:
     """What is posted of a group that was judged, with a reward or in vain."""
-    error = None if isinstance(outcome, Ranked) else error_wire(outcome.error)
-    return {"members": names, "size": size, "group": rank_wire(outcome), "error": error,
-            "tries": tries}  # fmt: skip
+    error: dict[str, Any] | None = None
+    if not isinstance(outcome, Ranked):
+        error = dict(error_wire(outcome.error))
+        error["message"] = _by_name(error["message"], entries)
+    return {"members": [one.name for one in entries], "size": size, "group": rank_wire(outcome),
+            "error": error, "tries": tries}  # fmt: skip
+
+
+def _by_name(message: str, entries: Sequence[Entry]) -> str:
+    """The message with members by their names, where it begins with whose fault it is: their
+    order is the group's own, and nobody has sent them as a list. Those that are alike have none.
+    """
+
+    def names(places: re.Match[str]) -> str:
+        found = [entries[int(place)] for place in re.findall(r"\d+", places[0])]
+        told = ["a member" if one.text else f"member {one.name!r}" for one in found]
+        return ", ".join(dict.fromkeys(told))
+
+    return _BLAMED.sub(names, message, count=1)
 
 
 def without_group(error: JudgingError, size: int, tries: int = 0) -> Posted:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -16,7 +17,7 @@ from judge_service.cohort.codec import candidate_of
 from judge_service.cohort.doubts import Doubts
 from judge_service.cohort.entries import Began, Closed, Left
 from judge_service.cohort.insist import StoreLost
-from judge_service.cohort.joined import Led, Posted, incomplete, judged_group, without_group
+from judge_service.cohort.joined import Led, incomplete, judged_group, without_group
 from judge_service.cohort.member import Member
 from judge_service.cohort.presence import ALIVE_S, Presence
 from judge_service.cohort.request import JoinRequest
@@ -48,6 +49,7 @@ class Leader:
         self._board = board
         self._presence = presence
         self._wall = wall
+        self._lost_at: dict[int, float] = {}
 
     async def lead(self, number: int, began: Began, member: Member, left_s: float) -> Led | None:
         """Bring about the outcome of a generation in the name of a ``member`` of it, within
@@ -71,11 +73,18 @@ class Leader:
             if tuple(one.entry for one in there) != closed.entries:
                 there = await self._left(number, closed)
             if len(there) < len(closed.entries):
-                lost = InternalError(
-                    "what the group's members brought is lost: the store has it not"
-                )
-                return without_group(lost, member.request.size), Usage()
-            return await self._judge(number, there, member, deadline)
+                return self._lost(number, member.request.size)
+            return await self._judge(number, closed, there, member, deadline)
+
+    def _lost(self, number: int, size: int) -> Led | None:
+        """What the members brought is no longer in the store. A store that has lost it has lost the
+        lease as well: whoever had that may be judging yet, and takes it again in a moment.
+        """
+        now = time.monotonic()
+        if now - self._lost_at.setdefault(number, now) < LEAD_S:
+            return None
+        lost = InternalError("what the group's members brought is lost: the store has it not")
+        return without_group(lost, size), Usage()
 
     @asynccontextmanager
     async def _turn(self, number: int) -> AsyncIterator[bool]:
@@ -141,7 +150,12 @@ class Leader:
         return [Left(e, c) for e, c in zip(closed.entries, found, strict=True) if c is not None]
 
     async def _judge(
-        self, number: int, members: Sequence[Left], member: Member, deadline: Deadline
+        self,
+        number: int,
+        closed: Closed,
+        members: Sequence[Left],
+        member: Member,
+        deadline: Deadline,
     ) -> Led:
         request = member.request
         candidates = tuple(candidate_of(one.candidate) for one in members)
@@ -157,19 +171,17 @@ class Leader:
         if lost is None and part is None:
             lost = QuotaExhausted("the key's daily cost is used up")
         if lost is not None:
-            return await self._posted(number, without_group(lost, request.size, tries)), Usage()
+            posted = without_group(lost, request.size, tries)
+            await self._board.post(number, closed, posted, FAILED_KEPT_S)
+            return posted, Usage()
         ranking = request.ranking(candidates)
         outcome = await self._engine.rank(
             replace(ranking, timeout_s=max(MIN_LEFT_S, deadline.left()))
         )
         await member.purse.end(part, outcome)
-        names = [one.entry.name for one in members]
-        posted = judged_group(names, request.size, outcome, tries)
+        posted = judged_group(closed.entries, request.size, outcome, tries)
+        kept_s = None if isinstance(outcome, Ranked) else FAILED_KEPT_S
         # Those here have it whether or not it can be posted; the verdicts are kept anyway.
         with suppress(StoreLost):
-            await self._posted(number, posted, isinstance(outcome, Ranked))
+            await self._board.post(number, closed, posted, kept_s)
         return posted, outcome.usage
-
-    async def _posted(self, number: int, posted: Posted, ranked: bool = False) -> Posted:
-        await self._board.post(number, posted, None if ranked else FAILED_KEPT_S)
-        return posted

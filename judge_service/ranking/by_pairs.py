@@ -177,4 +177,4 @@ def _note(case: Case, table: Table, answers: Sequence[Distinct], history: PairHi
                 if place not in marks:
                     marks[place] = marks_of(answers[place].shown.text)
             history.add(judge.id, *both, lengths, (marks[pair[0]], marks[pair[1]]))
-            case.observer(pair_judged(judge.id, *both))
+            case.observer(pair_judged(judge.id, *both, case.rubric.id))

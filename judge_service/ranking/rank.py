@@ -21,7 +21,7 @@ from judge_service.ranking.expected import alike
 from judge_service.ranking.group import Group, MemberState
 from judge_service.ranking.length_window import LengthWindow
 from judge_service.ranking.members import Distinct
-from judge_service.ranking.result import concluded, lost
+from judge_service.ranking.result import concluded, lost, lost_to
 from judge_service.ranking.ties import settle
 from judge_service.ranking.tournament import by_pairs
 from judge_service.request import RankRequest
@@ -52,7 +52,9 @@ async def rank(
     if broken:
         error = inspections[broken[0]].broken
         assert error is not None  # noqa: S101 - that is what broken lists
-        return lost(group, followed, error, broken)
+        for place in broken:
+            group.states[place].error = inspections[place].broken
+        return lost_to(group, followed, error, broken[:1])
     try:
         selection = select(case.request, case.rubric, case.bench, excluded, case.observer)
     except (NoEligibleJudge, QuorumNotMet) as error:
@@ -114,7 +116,7 @@ async def _by_assess(group: Group, selection: Selection) -> RankOutcome:
     left = None if budget is None else budget - assessed.asked
     for answer, one in zip(answers, scored, strict=True):
         await _check_fit_after(group, answer, one)
-    failed = [n for n, one in enumerate(scored) if one.error is not None]
+    errors = {n: one.error for n, one in enumerate(scored) if one.error is not None}
     flag_unexpected(group.case, told_of([poll for one in scored for poll in one.polls]))
     flag_corrections(group.case)
     alike(group.case, [one.results for one in scored])
@@ -131,11 +133,12 @@ async def _by_assess(group: Group, selection: Selection) -> RankOutcome:
             elif one.error is None:
                 score = combine.model_score(rubric, one.results, group.chars(place))
                 group.give(place, score)
-    if failed:
-        error = scored[failed[0]].error
-        assert error is not None  # noqa: S101 - that is what failed lists
-        places = sorted(place for n in failed for place in answers[n].places)
-        return lost(group, "assess", error, places)
+    if errors:
+        # What no retry can help comes first: it is why the group is lost for good.
+        error = min(errors.values(), key=lambda one: one.retryable)
+        same = [n for n, one in errors.items() if one.code == error.code]
+        places = sorted(place for n in same for place in answers[n].places)
+        return lost_to(group, "assess", error, places)
     if group.request.strategy == "auto":
         unjudgeable = {p for a, s in zip(answers, scored, strict=True) if s.unjudgeable
                        for p in a.places}  # fmt: skip

@@ -89,12 +89,12 @@ def lost_to(
     group: Group, followed: Followed, error: JudgingError, places: Sequence[int]
 ) -> RankFailed:
     """The same where some are to blame for all: they have the error itself, the group and the
-    others one that names them.
+    others one that names them. Whose own error is known keeps it.
     """
     for place in places:
-        group.states[place].error = error
+        group.states[place].error = group.states[place].error or error
     named = error
-    if len(places) < len(group.passing):
+    if set(group.passing) - set(places):
         named = copy(error)
         named.args = (f"{', '.join(f'candidates[{place}]' for place in places)}: {error}",)
     return lost(group, followed, named, places)

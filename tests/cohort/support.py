@@ -66,6 +66,12 @@ class CountingStore(MemoryStore):
         """Others may see the same data."""
         return True
 
+    def empty(self) -> None:
+        """Lose everything."""
+        self._values.clear()
+        self._counts.clear()
+        self._places.clear()
+
     async def _told(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         self.asked[name] += 1
         await asyncio.sleep(0)

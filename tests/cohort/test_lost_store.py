@@ -10,9 +10,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from judge_service.backend import ChatCall, ChatReply
+from judge_service.cohort.wire import join_wire
 from tests.cohort.members import client, join
+from tests.cohort.support import CountingStore, PlainJudge, cohorts, joined, request
 from tests.harness import Judges, RunningService, judged_by, new_prompt, write_rubric
-from tests.provider import FakeProvider
+from tests.provider import FakeProvider, behaviours
 from tests.redis_server import RedisServer
 from tests.trainers.support import openrlhf_url, queries
 
@@ -26,11 +29,20 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def two(tmp_path: Path, redis: RedisServer) -> Iterator[list[RunningService]]:
+def provider() -> Iterator[FakeProvider]:
+    """The judge: a text's score is the digit it begins with."""
+    with FakeProvider() as provider:
+        provider.oracle(lambda text: int(text[0]))
+        yield provider
+
+
+@pytest.fixture
+def two(
+    tmp_path: Path, redis: RedisServer, provider: FakeProvider
+) -> Iterator[list[RunningService]]:
     """Two services that know of each other through Redis only."""
     write_rubric(tmp_path)
-    with FakeProvider() as provider, ExitStack() as stack:
-        provider.oracle(lambda text: int(text[0]))
+    with ExitStack() as stack:
         judges = Judges(provider).add("main", "alpha")
         yield [
             stack.enter_context(
@@ -83,3 +95,76 @@ def test_members_find_each_other_when_the_store_is_back(
             return list(await asyncio.gather(first, second))
 
     assert asyncio.run(run()) == [0.25, 0.5]
+
+
+@pytest.mark.parametrize("noticed", [True, False], ids=["by both", "by one"])
+def test_a_store_that_is_emptied_while_the_group_is_judged(
+    two: list[RunningService],
+    redis: RedisServer,
+    provider: FakeProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    noticed: bool,
+) -> None:
+    """One service judges. What both have brought is gone, whether or not the other one has noticed
+    that the group is complete; yet each member has its reward, and soon.
+    """
+    monkeypatch.setattr("judge_service.cohort.gatherings.ALONE_S", 1.0)
+    provider.behave("main", behaviours.slow(behaviours.honest(), 3.0))
+    prompt = new_prompt()
+
+    def judging() -> bool:
+        return len(provider.requests) == 2
+
+    async def run() -> list[float]:
+        async with client() as http:
+            members = [
+                asyncio.create_task(
+                    join(
+                        http, two[n].url, n, prompt=prompt, size=2,
+                        candidate={"text": f"{2 + n} text", "family": "x"},
+                    )
+                )
+                for n in range(2)
+            ]  # fmt: skip
+            assert await asyncio.to_thread(provider.wait_until, judging)
+            if noticed:
+                await asyncio.wait(members, timeout=1.2)
+            await asyncio.to_thread(redis.kill)
+            await asyncio.to_thread(redis.start)
+            async with asyncio.timeout(15.0):
+                return [float(one["reward"]) for one in await asyncio.gather(*members)]
+
+    assert asyncio.run(run()) == [0.25, 0.5]
+    assert len(provider.requests) == 2
+
+
+def test_an_outcome_is_not_told_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store is emptied while a group is judged, and another group of the same name begins: its
+    members have the rewards of their own texts, though the first one's outcome is posted meanwhile.
+    """
+    store, going = CountingStore(), asyncio.Event()
+    first, second = cohorts(tmp_path, store), cohorts(tmp_path, store)
+    honest = PlainJudge.complete
+
+    async def complete(self: PlainJudge, call: ChatCall) -> ChatReply:
+        if "old" in call.user:
+            await going.wait()
+        return await honest(self, call)
+
+    monkeypatch.setattr(PlainJudge, "complete", complete)
+
+    async def run() -> list[float | None]:
+        judged = [
+            asyncio.create_task(joined(first, request(f"{2 + n} old", n, size=2))) for n in range(2)
+        ]
+        await asyncio.wait(judged, timeout=0.3)
+        store.empty()
+        fresh = [asyncio.create_task(joined(second, request("5 new", 0, size=2)))]
+        await asyncio.wait(fresh, timeout=0.1)
+        going.set()
+        await asyncio.gather(*judged)
+        fresh.append(asyncio.create_task(joined(second, request("4 new", 1, size=2))))
+        found = [await one for one in judged + fresh]
+        return [join_wire(one)["reward"] for one in found]
+
+    assert asyncio.run(run()) == [0.25, 0.5, 1.0, 0.75]

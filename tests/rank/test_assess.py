@@ -117,12 +117,36 @@ def test_one_member_without_a_verdict_fails_the_group(
         "success", "success", "failed", "success", "success",
     ]  # fmt: skip
     assert failed["candidates"][2]["error"]["code"] == code
+    assert (
+        failed["error"]["message"]
+        == "candidates[2]: " + failed["candidates"][2]["error"]["message"]
+    )
     assert failed["metrics"]["judge_failed"] == 1.0
 
     provider.reset()
     again = rank(service, texts, prompt=prompt, strategy=strategy)
     assert again["rewards"] == [0.0, 0.25, 0.5, 0.75, 1.0]
     assert len(provider.requests) == 1
+
+
+def test_two_members_that_fail_of_different_things(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Each has its own error; the group's is the one that no retry can help."""
+    refused = behaviours.when(
+        lambda s: s.candidate == "2 b", faults.content_filtered(), behaviours.says("Hm.")
+    )
+    script = behaviours.when(lambda s: s.candidate in "2 b 3 c", refused, behaviours.honest())
+    provider.behave("main", script)
+    for texts in (["1 a", "2 b", "3 c"], ["3 c", "1 a", "2 b"]):
+        failed = rank(service, texts, strategy="assess")
+        place = texts.index("2 b")
+        codes = {text: (one["error"] or {}).get("code")
+                 for text, one in zip(texts, failed["candidates"], strict=True)}  # fmt: skip
+
+        assert codes == {"1 a": None, "2 b": "content_filtered", "3 c": "unparsable"}
+        assert failed["error"]["code"] == "content_filtered"
+        assert failed["error"]["message"].startswith(f"candidates[{place}]: ")
 
 
 def test_the_metrics_have_the_same_keys_whatever_happened(

@@ -236,6 +236,27 @@ def test_a_failed_group_can_be_tried_again(service: RunningService, provider: Fa
     assert all(a["reward"] is None for a in failed)
 
 
+@pytest.mark.parametrize("rubric", ["quality", "pair"])
+def test_a_member_without_a_verdict_is_named(
+    service: RunningService, provider: FakeProvider, rubric: str
+) -> None:
+    """By its own name: nobody has sent the members as a list, so a place in one says nothing."""
+    provider.behave("main", behaviours.chokes_on("one that fails"))
+
+    async def run() -> list[dict[str, Any]]:
+        more = {"prompt": new_prompt(), "size": 11, "rubric": rubric}
+        async with client(service) as http:
+            members = [
+                join(http, n, "3 one that fails" if n == 10 else f"{1 + n % 5} text {n}", **more)
+                for n in range(11)
+            ]
+            return list(await asyncio.gather(*members))
+
+    told = {a["error"]["message"].split(": ")[0] for a in asyncio.run(run())}
+
+    assert told == {"member '10'"}
+
+
 def test_one_member_is_assessed(service: RunningService, provider: FakeProvider) -> None:
     """A group of one is an assessment; a rubric that compares has nothing to compare."""
     (alone,) = all_join(service, texts=["4 a"], size=1)

@@ -55,6 +55,7 @@ def _rubrics(folder: Path) -> Path:
     return write_rubric(folder, "expected-pair", kind="compare", score="expected")
 
 
+@pytest.mark.timeout(600)  # a thousand rankings on a busy machine
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 def test_a_thousand_orders_give_the_same_rewards(tmp_path: Path, way: Way) -> None:
     """Shuffled however often, a group has the same rewards, to the last bit."""

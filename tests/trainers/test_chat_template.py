@@ -60,7 +60,8 @@ TEMPLATED = {
 TURNS = [("system", "S"), ("user", "U"), ("assistant", "A"), ("user", "V")]
 ENDS = ["<|im_end|>", "<|eot_id|>", "</s>", "<|endoftext|>", "<end_of_turn>", "<|end|>",
         "<｜end▁of▁sentence｜>", "<|user|>", "<|im_end|>\n<|endoftext|><|endoftext|>",
-        "<eos><pad><pad>"]  # fmt: skip
+        "<eos><pad><pad>", "<seed:eos>", "<｜hy_place▁holder▁no▁2｜>", "<|role_end|>",
+        "<extra_id_1>"]  # fmt: skip
 
 
 def turns(made: Exchange) -> list[tuple[str, str]]:

@@ -188,3 +188,14 @@ def test_what_no_retry_can_help(
 
     assert clock.seconds < 3.0
     assert len(provider.requests) == 1
+
+
+def test_an_answer_for_every_prompt_is_told(service: RunningService) -> None:
+    """From the fifth prompt on, in a number of its own, alone and in groups."""
+    text = "4 words that a policy has found to serve as an answer to whatever it is asked"
+    alone = [openrlhf(service, queries([text]))["constant_answer"] for _ in range(6)]
+    grouped = openrlhf(service, queries([text, "2 b"]), query="group=2")
+
+    assert alone == [[0.0]] * 4 + [[1.0]] * 2
+    assert grouped["group/constant_answer"] == [1.0, 1.0]
+    assert grouped["group/recent_length_correlation"] == [0.0, 0.0]

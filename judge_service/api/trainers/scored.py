@@ -18,8 +18,10 @@ from judge_service.rules import RulesReport
 
 _GROUP = (
     "reward_mean", "reward_min", "reward_max", "zero_advantage", "near_duplicate_share",
-    "length_correlation", "tie_rate", "pairs_asked", "pairs_inconsistent", "pairs_failed",
+    "length_correlation", "recent_length_correlation", "tie_rate", "pairs_asked",
+    "pairs_inconsistent", "pairs_failed",
 )  # fmt: skip
+_CONSTANT = "constant_answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +64,12 @@ def no_numbers(rubric: Rubric, *, group: bool) -> dict[str, float]:
     if group:
         criteria = rubric.criteria if rubric.kind == "assess" else ()
         names = ["judge_failed", "too_long", "short_circuited", "cached", "rule_score", "wins",
-                 "rank", "group/size", "group/members", *(f"group/{name}" for name in _GROUP),
+                 "rank", "group/size", "group/members", f"group/{_CONSTANT}",
+                 *(f"group/{name}" for name in _GROUP),
                  *(f"criterion/{c.name}" for c in criteria)]  # fmt: skip
     else:
         report = RulesReport(passed=True, score=0.0, results=())
-        names = ["too_long", *assess_metrics(
+        names = ["too_long", _CONSTANT, *assess_metrics(
             rubric, report, {}, (), chars=0, model_score=None, short_circuited=False
         )]  # fmt: skip
     return dict.fromkeys(names, 0.0)
@@ -74,7 +77,8 @@ def no_numbers(rubric: Rubric, *, group: bool) -> dict[str, float]:
 
 def of_assessment(outcome: AssessOutcome, rubric: Rubric) -> Scored:
     """One response that was judged alone."""
-    numbers = no_numbers(rubric, group=False) | dict(outcome.metrics)
+    constant = {_CONSTANT: float(any(flag.flag == _CONSTANT for flag in outcome.flags))}
+    numbers = no_numbers(rubric, group=False) | constant | dict(outcome.metrics)
     if not isinstance(outcome, Assessed):
         return Scored(failure=Failure.of(outcome.error), numbers=numbers)
     rules = outcome.rules
@@ -141,6 +145,7 @@ def _group_numbers(wire: Mapping[str, Any]) -> dict[str, float]:
         "cached": float(metrics.get("cached", 0.0)),
         "group/size": float(group["size"]),
         "group/members": float(group["members"]),
+        f"group/{_CONSTANT}": float(any(flag["flag"] == _CONSTANT for flag in wire["flags"])),
     }
     numbers |= {f"group/{name}": float(metrics.get(name, 0.0)) for name in _GROUP}
     for name, result in wire["criteria"].items():
