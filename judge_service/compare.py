@@ -213,7 +213,7 @@ def _remember(
         if not case.request.audit and not pair.cached:
             marks = (marks_of(inspections[0].shown.text), marks_of(inspections[1].shown.text))
             history.add(pair.judge.id, ab, ba, lengths, marks)
-            case.observer(pair_judged(pair.judge.id, ab, ba))
+            case.observer(pair_judged(pair.judge.id, ab, ba, case.rubric.id))
         won_by_longer = outcome == longer and lengths[0] != lengths[1]
         if won_by_longer and history.follows_length(pair.judge.id):
             case.flag(

@@ -114,6 +114,7 @@ class PairJudged:
     outcome: str
     shown_first: int
     decided: int
+    rubric: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +168,77 @@ class QuotaRefused:
     quota: Literal["rpm", "daily_cost_usd"]
 
 
+@dataclass(frozen=True, slots=True)
+class AlarmChanged:
+    """An alarm was raised or is over. ``judge`` and ``rubric`` are empty where it is not about one;
+    ``cause`` is an error code or empty.
+    """
+
+    judge: str
+    rubric: str
+    statistic: str
+    cause: str
+    raised: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WatchValue:
+    """What a statistic under watch is lately, and what it was in its baseline, in its unit."""
+
+    judge: str
+    rubric: str
+    statistic: str
+    current: float
+    baseline: float
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSpent:
+    """A background request of ``sentinel`` or ``shadow`` is over; it is in ``Attempted``, too."""
+
+    watch: Literal["sentinel", "shadow"]
+    judge: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSkipped:
+    """A background request was not sent, for want of room."""
+
+    watch: Literal["sentinel", "shadow"]
+    judge: str
+    reason: Literal["busy", "breaker", "ceiling", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class SentinelJudged:
+    """What came of a sentinel item: whether people agree; ``no_judge`` where a rule ended it."""
+
+    judge: str
+    rubric: str
+    result: Literal["agrees", "differs", "failed", "no_judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowJudged:
+    """What came of asking the shadow. The figures are over the latest pairs of labels of ``judge``
+    and ``shadow``, None where they have no meaning.
+    """
+
+    judge: str
+    shadow: str
+    rubric: str
+    result: Literal["agrees", "differs", "failed"]
+    agreement: float | None = None
+    kappa: float | None = None
+    mean_shift: float | None = None
+
+
 Event: TypeAlias = (
     Attempted | Retried | RetryDenied | LookedUp | Joined | QueueChanged | Shed | BreakerChanged
     | Judged | PairJudged | FamilyExcluded | ServedUnverified | GroupRanked | StoreFailed
-    | QuotaRefused | ConstantAnswer
+    | QuotaRefused | ConstantAnswer | AlarmChanged | WatchValue | WatchSpent | WatchSkipped
+    | SentinelJudged | ShadowJudged
 )  # fmt: skip
 Observer: TypeAlias = Callable[[Event], None]
 

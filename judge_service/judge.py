@@ -181,10 +181,15 @@ class Bench(Mapping[str, JudgeSpec]):
     def __len__(self) -> int:
         return len(self._judges)
 
-    def rotation(self) -> tuple[JudgeSpec, ...]:
-        """The judges asked when a request names none: those for training, if there are any."""
-        train = tuple(j for j in self.values() if j.purpose == "train")
-        return train or tuple(self.values())
+    def rotation(
+        self, purpose: Literal["train", "validate"] | None = None
+    ) -> tuple[JudgeSpec, ...]:
+        """The judges asked for a purpose when a request names none: never one for the other, also
+        where nobody else is left. A request without a purpose is for training, unless all judges
+        are for validation.
+        """
+        found = tuple(j for j in self.values() if j.purpose == (purpose or "train"))
+        return found if purpose or found else tuple(self.values())
 
     def warnings(self) -> list[str]:
         """What is allowed but likely a mistake, one sentence each."""
@@ -209,9 +214,12 @@ class Bench(Mapping[str, JudgeSpec]):
 def load_bench(file: Path) -> Bench:
     """Read ``judges.toml``. Raises ConfigError naming file, judge and field."""
     data = read_toml(file)
-    unknown = sorted(data.keys() - {"judges"})
+    unknown = sorted(data.keys() - {"judges", "watch"})
     if unknown:
-        raise ConfigError(f"{file}: {unknown[0]}: unknown field; judges are [[judges]] tables")
+        raise ConfigError(
+            f"{file}: {unknown[0]}: unknown field; judges are [[judges]] tables, and [watch] is "
+            "the only other one"
+        )
     tables = data.get("judges")
     if not isinstance(tables, list) or not tables:
         raise ConfigError(f"{file}: judges: no [[judges]] table")

@@ -49,7 +49,7 @@ def _rule(outcome: AssessOutcome | CompareOutcome | RankOutcome) -> str | None:
     return next((r.rule for r in results if r.hard and not r.passed), SAME_TEXT)
 
 
-def pair_judged(judge: str, ab: Choice, ba: Choice) -> PairJudged:
+def pair_judged(judge: str, ab: Choice, ba: Choice, rubric: str = "") -> PairJudged:
     """The event of a pair; ``ab`` and ``ba`` are in the caller's order."""
     return PairJudged(
         judge=judge,
@@ -57,4 +57,5 @@ def pair_judged(judge: str, ab: Choice, ba: Choice) -> PairJudged:
         # In order AB the candidate shown first is the caller's first, in BA the second.
         shown_first=(ab == "first") + (ba == "second"),
         decided=(ab != "tie") + (ba != "tie"),
+        rubric=rubric,
     )

@@ -219,3 +219,4 @@ class RankFailed(GroupCommon):
 AssessOutcome = Assessed | AssessFailed
 CompareOutcome = Compared | CompareFailed
 RankOutcome = Ranked | RankFailed
+Outcome = AssessOutcome | CompareOutcome | RankOutcome

@@ -12,13 +12,15 @@ DEFAULT_TIMEOUT_S = 30.0
 MAX_TIMEOUT_S = 600.0
 MIN_GROUP, MAX_GROUP = 2, 64
 Strategy = Literal["auto", "assess", "pairwise", "listwise"]
+Purpose = Literal["train", "validate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """The fields every request has. ``judges`` restricts the pool, ``panel_size`` overrides the
-    rubric's; ``audit`` (admins only) asks the judge even where a rule would end the matter.
-    ``tenant`` is whose verdicts may be shared with the request; no caller can name it.
+    rubric's; ``purpose`` is what the verdict is for, None where it is not said; ``audit`` (admins
+    only) asks the judge even where a rule would end the matter. ``tenant`` is whose verdicts may be
+    shared with the request; no caller can name it.
     """
 
     rubric: str
@@ -27,6 +29,7 @@ class Request:
     timeout_s: float = DEFAULT_TIMEOUT_S
     judges: tuple[str, ...] | None = None
     panel_size: int | None = None
+    purpose: Purpose | None = None
     metadata: Mapping[str, Any] | None = None
     audit: bool = False
     tenant: str = "default"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judge_service.errors import InvalidRequest, QuorumNotMet, UnknownJudge
+from judge_service.errors import InvalidRequest, NoEligibleJudge, QuorumNotMet, UnknownJudge
 from judge_service.events import FamilyExcluded, Observer, nobody
 from judge_service.exhibit import Exhibit, prompt_text
 from judge_service.flags import Flag
@@ -73,7 +73,7 @@ def select(
 
     Raises UnknownJudge, NoEligibleJudge, and QuorumNotMet when there are too few families.
     """
-    pool = bench.rotation() if request.judges is None else _named(request.judges, bench)
+    pool = _pool(request, bench)
     for judge in pool:
         if judge.families & excluded and not request.audit:
             observer(FamilyExcluded(judge.id))
@@ -91,13 +91,39 @@ def select(
 def check_judges(request: Request, rubric: Rubric, bench: Bench) -> None:
     """Raise UnknownJudge or InvalidRequest when the judges asked for can never do."""
     if request.judges is not None:
-        _named(request.judges, bench)
+        _for_the_purpose(request, _named(request.judges, bench))
     size = request.panel_size or rubric.judging.panel_size
     if size < rubric.judging.quorum:
         raise InvalidRequest(
             f"panel_size {size} can never meet the rubric's quorum of {rubric.judging.quorum}",
             field="panel_size",
         )
+
+
+def _pool(request: Request, bench: Bench) -> tuple[JudgeSpec, ...]:
+    """The judges that may be asked: those named, else those for the request's purpose.
+
+    Raises NoEligibleJudge where none is.
+    """
+    if request.judges is not None:
+        return _named(request.judges, bench)
+    pool = bench.rotation(request.purpose)
+    if not pool:
+        raise NoEligibleJudge(
+            f'no judge has purpose = "{request.purpose}", and those for the other purpose are not '
+            "asked instead"
+        )
+    return pool
+
+
+def _for_the_purpose(request: Request, named: tuple[JudgeSpec, ...]) -> None:
+    """Raise InvalidRequest where a judge is named that is not for what the request is for."""
+    for judge in named:
+        if request.purpose is not None and judge.purpose != request.purpose:
+            raise InvalidRequest(
+                f"judge {judge.id!r} is for {judge.purpose!r}, the request for {request.purpose!r}",
+                field="judges",
+            )
 
 
 def _named(ids: tuple[str, ...], bench: Bench) -> tuple[JudgeSpec, ...]:

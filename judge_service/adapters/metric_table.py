@@ -46,6 +46,10 @@ class Spread:
 _OUTCOME = ("kind", "rubric", "status", "code")
 _JUDGE, _CODE, _RUBRIC = ("judge",), ("judge", "code"), ("rubric",)
 
+_SERIES = ("judge", "rubric", "statistic")
+_ALARM, _WATCH = (*_SERIES, "cause"), ("watch", "judge")
+_SHADOW = ("judge", "shadow", "rubric")
+
 COUNTS: Final[dict[str, Count]] = {
     "outcomes": Count("Outcomes of judging, by error code.", _OUTCOME),
     "audit_outcomes": Count("The same of audits.", _OUTCOME),
@@ -72,6 +76,14 @@ COUNTS: Final[dict[str, Count]] = {
     "store_failures": Count("Operations the store failed.", ("operation",)),
     "quota_refusals": Count("Callers turned away for a quota.", ("quota",)),
     "http_requests": Count("HTTP requests.", ("method", "route", "status")),
+    "watch_alarms": Count("Alarms raised.", _ALARM),
+    "watch_requests": Count("Background requests sent to judges.", _WATCH),
+    "watch_tokens": Count("Tokens of them.", _WATCH),
+    "watch_cost_usd": Count("Known cost of them in US dollars.", _WATCH),
+    "watch_unknown_cost_calls": Count("Those whose cost is not known.", _WATCH),
+    "watch_skipped": Count("Background requests not sent.", (*_WATCH, "reason")),
+    "sentinels": Count("Sentinel items asked.", ("judge", "rubric", "result")),
+    "shadow_verdicts": Count("Verdicts beside the shadow's.", (*_SHADOW, "result")),
 }
 LEVELS: Final[dict[str, Level]] = {
     "recent_outcomes": Level(f"Outcomes among the last {RECENT} per process.", _RUBRIC),
@@ -83,6 +95,12 @@ LEVELS: Final[dict[str, Level]] = {
     "queue_running": Level("Calls that are with the judge.", _JUDGE),
     "queue_limit": Level("Calls that may be with it at once.", _JUDGE, "livemax"),
     "breaker_state": Level("0 closed, 1 half open, 2 open.", _JUDGE, "livemax"),
+    "watch_alarm": Level("1 while the alarm is raised.", _ALARM, "livemax"),
+    "watch_current": Level("What the statistic is lately.", _SERIES, "livemax"),
+    "watch_baseline": Level("What it was in its baseline.", _SERIES, "livemax"),
+    "shadow_agreement": Level("Share of equal verdicts.", _SHADOW, "livemax"),
+    "shadow_kappa": Level("Cohen's kappa, quadratic for points.", _SHADOW, "livemax"),
+    "shadow_mean_shift": Level("Mean of the judge less the shadow's.", _SHADOW, "livemax"),
     "build_info": Level("The version that runs.", ("version",), "max"),
 }
 SPREADS: Final[dict[str, Spread]] = {

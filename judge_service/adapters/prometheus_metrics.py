@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,6 +56,7 @@ class PrometheusMetrics:
             raise ConfigError(f"PROMETHEUS_MULTIPROC_DIR: {shared_dir}: no such folder")
         self._shared_dir = shared_dir
         self._ids: set[str] = set()
+        self._children: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._recent: dict[str, deque[bool]] = {}
         self._registry = registry = CollectorRegistry()
         self._counts = {
@@ -122,15 +123,22 @@ class PrometheusMetrics:
 
     def _count(self, name: str, *labels: str, by: float = 1) -> None:
         if math.isfinite(by) and by >= 0:
-            self._counts[name].labels(*labels).inc(by)
+            self._child(self._counts, name, labels).inc(by)
 
     def _set(self, name: str, value: float, *labels: str) -> None:
         if math.isfinite(value):
-            self._levels[name].labels(*labels).set(value)
+            self._child(self._levels, name, labels).set(value)
 
     def _spread(self, name: str, value: float, *labels: str) -> None:
         if math.isfinite(value):
-            self._spreads[name].labels(*labels).observe(value)
+            self._child(self._spreads, name, labels).observe(value)
+
+    def _child(self, family: Mapping[str, Any], name: str, labels: tuple[str, ...]) -> Any:
+        """The series of these labels: looked up once, as the client takes a lock for it."""
+        known = self._children.get((name, labels))
+        if known is None:
+            known = self._children[name, labels] = family[name].labels(*labels)
+        return known
 
     def _id(self, name: str) -> str:
         if name in self._ids:
@@ -168,7 +176,52 @@ class PrometheusMetrics:
             ),
             ev.StoreFailed: lambda event: self._count("store_failures", event.what),
             ev.QuotaRefused: lambda event: self._count("quota_refusals", event.quota),
+            ev.AlarmChanged: self._alarm_changed,
+            ev.WatchValue: self._watch_value,
+            ev.WatchSpent: self._watch_spent,
+            ev.WatchSkipped: lambda event: self._count(
+                "watch_skipped", event.watch, self._id(event.judge), event.reason
+            ),
+            ev.SentinelJudged: lambda event: self._count(
+                "sentinels", self._id(event.judge), self._id(event.rubric), event.result
+            ),
+            ev.ShadowJudged: self._shadow_judged,
         }
+
+    def _alarm_changed(self, event: ev.AlarmChanged) -> None:
+        labels = (self._own_id(event.judge), self._own_id(event.rubric), event.statistic)
+        cause = event.cause or NONE
+        self._set("watch_alarm", float(event.raised), *labels, cause)
+        self._count("watch_alarms", *labels, cause, by=event.raised)
+
+    def _watch_value(self, event: ev.WatchValue) -> None:
+        labels = (self._own_id(event.judge), self._own_id(event.rubric), event.statistic)
+        self._set("watch_current", event.current, *labels)
+        self._set("watch_baseline", event.baseline, *labels)
+
+    def _watch_spent(self, event: ev.WatchSpent) -> None:
+        judge, usage = self._id(event.judge), event.usage
+        self._count("watch_requests", event.watch, judge, by=usage.upstream_requests)
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        self._count("watch_tokens", event.watch, judge, by=tokens)
+        self._count("watch_cost_usd", event.watch, judge, by=usage.cost_usd or 0.0)
+        unknown = usage.unknown_cost_calls
+        self._count("watch_unknown_cost_calls", event.watch, judge, by=unknown)
+
+    def _shadow_judged(self, event: ev.ShadowJudged) -> None:
+        labels = tuple(map(self._id, (event.judge, event.shadow, event.rubric)))
+        self._count("shadow_verdicts", *labels, event.result)
+        for name, value in (
+            ("shadow_agreement", event.agreement),
+            ("shadow_kappa", event.kappa),
+            ("shadow_mean_shift", event.mean_shift),
+        ):
+            if value is not None:
+                self._set(name, value, *labels)
+
+    def _own_id(self, name: str) -> str:
+        """An id, or what stands for none: an alarm need not be about one judge or rubric."""
+        return self._id(name) if name else NONE
 
     def _judged(self, event: ev.Judged) -> None:
         rubric, failed = self._id(event.rubric), event.code is not None

@@ -54,8 +54,11 @@ async def rubric(rubric_id: str, service: ServiceDep, _: CallerDep) -> Response:
     responses={200: {"model": JudgesAnswer}, **_PROBLEMS},
 )
 async def judges(service: ServiceDep, telemetry: TelemetryDep, _: CallerDep) -> Response:
-    """Family, limits, queue, breaker and live bias figures of every judge."""
-    return FiniteJSONResponse({"judges": judges_wire(service, telemetry.live)})
+    """Family, limits, queue, breaker, live bias figures and alarms of every judge."""
+    watch = await service.watch.report()
+    return FiniteJSONResponse(
+        {"judges": judges_wire(service, telemetry.live, watch), "watch": watch}
+    )
 
 
 @router.get(
@@ -113,9 +116,16 @@ def rubric_short(found: Rubric) -> dict[str, Any]:
     }
 
 
-def judges_wire(service: Service, live: LiveJudges) -> list[dict[str, Any]]:
+def judges_wire(
+    service: Service, live: LiveJudges, watch: dict[str, Any] | None = None
+) -> list[dict[str, Any]]:
     """The judges with what is known of them; addresses and keys stay inside."""
-    return [_judge_wire(judge, service, live) for judge in service.engine.bench.values()]
+    alarms = [] if watch is None else watch["alarms"]
+    return [
+        _judge_wire(judge, service, live)
+        | {"alarms": [alarm for alarm in alarms if alarm["judge"] == judge.id]}
+        for judge in service.engine.bench.values()
+    ]
 
 
 def _judge_wire(judge: JudgeSpec, service: Service, live: LiveJudges) -> dict[str, Any]:

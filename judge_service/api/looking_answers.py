@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import FiniteFloat
 
 from judge_service.api.answers import Answer
+from judge_service.api.watching_answers import AlarmAnswer, WatchAnswer
 
 
 class LimitsAnswer(Answer):
@@ -56,12 +57,14 @@ class JudgeAnswer(Answer):
     queue: QueueAnswer
     limits: LimitsAnswer
     bias: BiasFiguresAnswer
+    alarms: list[AlarmAnswer]
 
 
 class JudgesAnswer(Answer):
-    """All configured judges."""
+    """All configured judges; ``watch`` is null where watching is off."""
 
     judges: list[JudgeAnswer]
+    watch: WatchAnswer | None
 
 
 class HealthAnswer(Answer):

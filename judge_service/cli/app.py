@@ -23,6 +23,7 @@ from judge_service.cli.rank import rank
 from judge_service.cli.serve import serve
 from judge_service.cli.terminal import complain
 from judge_service.cli.version import show_version, version
+from judge_service.cli.watch import watch
 from judge_service.errors import JudgeServiceError
 
 
@@ -71,6 +72,7 @@ for command in (serve, assess, compare, rank, check, bias, judges, version):
     app.command()(command)
 app.command(cls=DriftCommand)(drift)
 app.command(cls=ProbeCommand)(probe)
+app.command(cls=DriftCommand)(watch)
 app.add_typer(keys)
 app.add_typer(cache.app)
 app.add_typer(gold.app)

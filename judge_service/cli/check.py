@@ -86,7 +86,12 @@ def check(
 
 def _look(settings: Settings, environ: Mapping[str, str], wanted: list[str]) -> Checked:
     from judge_service.cli.checklist import checklist
-    from judge_service.cli.loading import anchors_folder, load_judges, load_rubrics
+    from judge_service.cli.loading import (
+        anchors_folder,
+        load_judges,
+        load_rubrics,
+        watch_faults,
+    )
     from judge_service.gold.folder import read_gold
     from judge_service.unexpected import expectation_warnings
 
@@ -98,6 +103,8 @@ def _look(settings: Settings, environ: Mapping[str, str], wanted: list[str]) -> 
     if bench is not None:
         found.warnings += _judge_warnings(bench, environ)
         found.warnings += expectation_warnings(bench, rubrics)
+        if not wanted:
+            found.faults += watch_faults(settings, bench, rubrics)
     found.rubrics = [(rubric, checklist(rubric, bench, gold)) for rubric in rubrics]
     return found
 

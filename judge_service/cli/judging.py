@@ -26,6 +26,7 @@ def run(kind: Kind, given: Mapping[str, Any], candidates: Sequence[str]) -> int:
         timeout_s=given["timeout"],
         judges=words(given["judges"]),
         panel_size=given["panel_size"],
+        purpose=given["purpose"],
         policy_model=given["policy_model"],
         family=words(given["family"]),
         strategy=given.get("strategy"),

@@ -57,6 +57,7 @@ def _judged(
     family: o.Family = None,
     judges: o.JudgeIds = None,
     panel_size: o.PanelSize = None,
+    purpose: o.PurposeWord = None,
     timeout: o.Timeout = None,
     batch: o.BatchFile = None,
     out: o.OutFile = None,

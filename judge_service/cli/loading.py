@@ -7,7 +7,7 @@ from pathlib import Path
 from judge_service.cli.exits import UserError
 from judge_service.errors import ConfigError
 from judge_service.judge import Bench, load_bench
-from judge_service.library import load_library, load_rubric, shipped
+from judge_service.library import Library, load_library, load_rubric, shipped
 from judge_service.rubric import Rubric
 from judge_service.settings import DEFAULT_JUDGES_FILE, Settings
 
@@ -19,9 +19,7 @@ def anchors_folder(settings: Settings) -> Path:
 
 def load_judges(settings: Settings, faults: list[str]) -> Bench | None:
     """The configured judges; None where there are none, or with what is wrong in ``faults``."""
-    file = settings.judges
-    if file is None and DEFAULT_JUDGES_FILE.is_file() and not settings.embedded_judge:
-        file = DEFAULT_JUDGES_FILE
+    file = _judges_file(settings)
     if file is None:
         return None
     try:
@@ -29,6 +27,26 @@ def load_judges(settings: Settings, faults: list[str]) -> Bench | None:
     except ConfigError as error:
         faults += str(error).splitlines()
         return None
+
+
+def _judges_file(settings: Settings) -> Path | None:
+    if settings.judges is None and DEFAULT_JUDGES_FILE.is_file() and not settings.embedded_judge:
+        return DEFAULT_JUDGES_FILE
+    return settings.judges
+
+
+def watch_faults(settings: Settings, bench: Bench, rubrics: list[Rubric]) -> list[str]:
+    """What is wrong with the ``[watch]`` table of the judges file."""
+    from judge_service.watch.opening import check_watch
+
+    file = _judges_file(settings)
+    if file is None:
+        return []
+    try:
+        check_watch(file, bench, anchors_folder(settings) / "gold", Library(rubrics))
+    except ConfigError as error:
+        return str(error).splitlines()
+    return []
 
 
 def load_rubrics(settings: Settings, wanted: list[str], faults: list[str]) -> list[Rubric]:

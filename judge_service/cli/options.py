@@ -59,6 +59,13 @@ PanelSize = Annotated[
         rich_help_panel=REQUEST,
     ),
 ]  # fmt: skip
+PurposeWord = Annotated[
+    str | None,
+    typer.Option(
+        "--purpose", metavar="train|validate", rich_help_panel=REQUEST,
+        help="What the verdict is for: only judges with that purpose are asked.",
+    ),
+]  # fmt: skip
 Timeout = Annotated[
     float | None,
     typer.Option(

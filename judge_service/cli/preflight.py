@@ -11,8 +11,9 @@ from judge_service.adapters.tracing import require_opentelemetry
 from judge_service.errors import ConfigError
 from judge_service.family import families_of
 from judge_service.judge import Bench, JudgeSpec, load_bench
-from judge_service.library import Library, load_library
+from judge_service.library import Library, load_library, shipped
 from judge_service.settings import Settings, judge_keys
+from judge_service.watch.opening import check_watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ def prepare(settings: Settings, environ: Mapping[str, str]) -> Prepared:
         )
     bench: Bench = load_bench(file)
     judge_keys({j.id: j.api_key_env for j in bench.values()}, environ)
+    check_watch(file, bench, (settings.anchors_dir or shipped("anchors")) / "gold", library)
     return Prepared(
         settings=settings,
         library=library,

@@ -48,6 +48,10 @@ class Remote:
         """The JSON object at ``path``. Raises UserError."""
         return await self._json("GET", path, timeout=SPARE_S)
 
+    async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The JSON answer of a POST to ``path``. Raises UserError."""
+        return await self._json("POST", path, json=body, timeout=SPARE_S)
+
     async def _json(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         try:
             answer = await self._http.request(method, path, **more)
@@ -67,7 +71,7 @@ class Remote:
         if not isinstance(data, dict):
             kind = answer.headers.get("content-type", "no content type")
             raise self._stranger(f"HTTP {answer.status_code}, {kind}")
-        if answer.status_code != httpx.codes.OK:
+        if answer.status_code not in (httpx.codes.OK, httpx.codes.ACCEPTED):
             raise self._problem(answer, data)
         return data
 

@@ -24,6 +24,7 @@ class Defaults:
     timeout_s: float | None = None
     judges: list[str] | None = None
     panel_size: int | None = None
+    purpose: str | None = None
     policy_model: str | None = None
     family: list[str] | None = None
     strategy: str | None = None
@@ -32,8 +33,8 @@ class Defaults:
     def fill(self, body: dict[str, Any]) -> dict[str, Any]:
         """``body`` with what it lacks; a candidate that names its origin keeps it."""
         names = (
-            "rubric", "prompt", "reference", "timeout_s", "judges", "panel_size", "strategy",
-            "max_calls",
+            "rubric", "prompt", "reference", "timeout_s", "judges", "panel_size", "purpose",
+            "strategy", "max_calls",
         )  # fmt: skip
         given = {name: getattr(self, name) for name in names}
         filled = {**{k: v for k, v in given.items() if v is not None}, **body}

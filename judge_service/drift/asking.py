@@ -57,6 +57,7 @@ class SideAsker:
             require_family=False,
             history=PairHistory(),
             answers=AnswerHistory(),
+            watch=None,
         )
 
     def check(self, item: GoldItem) -> None:
@@ -67,15 +68,16 @@ class SideAsker:
         """What the side makes of an item; a judge that is busy or away is waited for."""
         spent = Usage()
         for tried in range(1, MAX_TRIES):
-            found, error = await self._once(item)
+            found, error = await self.once(item)
             spent = spent + found.usage
             if error is None or error.code not in PATIENT_CODES:
                 return replace(found, usage=spent)
             await asyncio.sleep(min(LONGEST_WAIT_S, error.retry_after_s or 0.5 * 2.0**tried))
-        found, _ = await self._once(item)
+        found, _ = await self.once(item)
         return replace(found, usage=spent + found.usage)
 
-    async def _once(self, item: GoldItem) -> tuple[Judgement, JudgingError | None]:
+    async def once(self, item: GoldItem) -> tuple[Judgement, JudgingError | None]:
+        """The same without waiting for a judge that is busy or away; and the error, if any."""
         request = self._request(item)
         case = self._own.check(request)
         started = time.monotonic()

@@ -105,16 +105,24 @@ def find_side(said: str, gold: GoldSet, bench: Bench, library: Library) -> Side:
     judge_id, comma, rubric_id = (part.strip() for part in said.partition(","))
     if judge_id not in bench:
         raise ConfigError(f"there is no judge {judge_id[:80]!r}; configured: {', '.join(bench)}")
+    rubric = rubric_of(gold, rubric_id if comma else None, library)
+    return Side(judge=bench[judge_id], rubric=rubric, kind=kind_of(gold))
+
+
+def rubric_of(gold: GoldSet, rubric_id: str | None, library: Library) -> Rubric:
+    """The rubric of that id, or the one that the set is about (``find_side``). Raises ConfigError
+    also where it does not ask what the items are.
+    """
     kind = kind_of(gold)
-    if comma and rubric_id not in library:
+    if rubric_id is not None and rubric_id not in library:
         known = ", ".join(library)
         raise ConfigError(f"there is no rubric {rubric_id[:80]!r}; known: {known}")
-    rubric = library[rubric_id] if comma else _rubric_for(gold, kind, library)
+    rubric = _rubric_for(gold, kind, library) if rubric_id is None else library[rubric_id]
     if kind == "assess" and rubric.kind == "compare":
         raise ConfigError(
             f"rubric {rubric.id!r} compares two candidates; items of {gold.name!r} have one each"
         )
-    return Side(judge=bench[judge_id], rubric=rubric, kind=kind)
+    return rubric
 
 
 def kind_of(gold: GoldSet) -> Kind:

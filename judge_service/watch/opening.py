@@ -1,0 +1,183 @@
+"""Puts together what watches one process, and takes it apart at shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge_service.engine import Engine
+from judge_service.errors import ConfigError
+from judge_service.events import Event, Observer
+from judge_service.judge import Bench
+from judge_service.library import Library
+from judge_service.storage.secret import ServiceSecret
+from judge_service.storage.signed import Signer
+from judge_service.storage.store import Store
+from judge_service.watch.background import Background
+from judge_service.watch.bill import Bill, Watch
+from judge_service.watch.board import WatchBoard
+from judge_service.watch.desk import Desk
+from judge_service.watch.report import Report, merged
+from judge_service.watch.sentinel import Sentinel
+from judge_service.watch.sentinel_plan import sentinels_of
+from judge_service.watch.settings import (
+    SentinelSettings,
+    ShadowSettings,
+    WatchSettings,
+    judge_faults,
+    load_watch,
+)
+from judge_service.watch.shadow import Shadow
+from judge_service.watch.watcher import Watcher
+
+SLEEP = asyncio.sleep
+"""How time passes; tests have their own."""
+MOST = 4
+"""Sentinels under way at once, one per judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    desk: Desk
+    watcher: Watcher
+    board: WatchBoard
+    store: Store
+
+
+def watch_settings(file: Path | None, bench: Bench | None) -> WatchSettings:
+    """The ``[watch]`` table of a judges file, checked against its judges; the defaults without a
+    file. Raises ConfigError.
+    """
+    if file is None or bench is None:
+        return WatchSettings()
+    settings = load_watch(file)
+    faults = judge_faults(settings, bench)
+    if faults:
+        raise ConfigError("\n".join(f"{file}: {fault}" for fault in faults))
+    return settings
+
+
+def check_watch(file: Path, bench: Bench, gold: Path, library: Library) -> None:
+    """Raise ConfigError where watching could not begin; ``gold`` is the folder of gold sets."""
+    sentinel = watch_settings(file, bench).sentinel
+    if sentinel is not None:
+        sentinels_of(sentinel, gold, library)
+
+
+class Watching:
+    """What watches one process: its watcher and its place in the store; nothing where watching is
+    off. ``tell`` hears of alarms and costs.
+    """
+
+    def __init__(self, settings: WatchSettings, *, on: bool, tell: Observer) -> None:
+        self.settings = settings
+        self.on = on and settings.enabled
+        self._tell = tell
+        self._parts: _Parts | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    def and_tell(self, observer: Observer) -> Observer:
+        """An observer that tells the watcher, too, once it is there."""
+        if not self.on:
+            return observer
+
+        def tell(event: Event) -> None:
+            observer(event)
+            if self._parts is not None:
+                self._parts.watcher.observe(event)
+
+        return tell
+
+    async def open(self, engine: Engine, gold: Path, store: Store, secret: ServiceSecret) -> None:
+        """Begin to watch an engine. ``gold`` is the folder of gold sets. Raises ConfigError for
+        sentinels that cannot be.
+        """
+        if not self.on:
+            return
+        sentinel, shadow = self.settings.sentinel, self.settings.shadow
+        desk = Desk(self.settings, engine.bench, self._tell)
+        watcher = Watcher(desk, engine.library, self._tell)
+        if sentinel is not None:
+            plan = await asyncio.to_thread(sentinels_of, sentinel, gold, engine.library)
+            watcher.sentinel = Sentinel(
+                settings=sentinel,
+                plan=plan,
+                engine=engine,
+                background=self._background("sentinel", sentinel, engine, desk, store),
+                desk=desk,
+                store=store,
+                signer=Signer(secret, "sentinels"),
+                tell=self._tell,
+                sleep=SLEEP,
+            )
+        if shadow is not None:
+            watcher.shadow = Shadow(
+                settings=shadow,
+                engine=engine,
+                background=self._background("shadow", shadow, engine, desk, store),
+                desk=desk,
+                tell=self._tell,
+            )
+        board = WatchBoard(store, secret, desk, watcher.alarms_wire)
+        self._parts = _Parts(desk=desk, watcher=watcher, board=board, store=store)
+        await board.follow()
+        watcher.follow()
+        engine.watch = watcher.told
+
+    def _background(
+        self,
+        watch: Watch,
+        settings: SentinelSettings | ShadowSettings,
+        engine: Engine,
+        desk: Desk,
+        store: Store,
+    ) -> Background:
+        bill = Bill(
+            watch=watch,
+            daily_cost_usd=settings.daily_cost_usd,
+            daily_requests=settings.daily_requests,
+            store=store,
+            tell=self._tell,
+            wall=desk.wall,
+        )
+        return Background(
+            watch=watch,
+            bill=bill,
+            state=engine.asker.gates.state,
+            tell=self._tell,
+            most=MOST if isinstance(settings, SentinelSettings) else settings.max_concurrency,
+            per_judge=1 if isinstance(settings, SentinelSettings) else settings.max_concurrency,
+        )
+
+    async def report(self) -> Report | None:
+        """What this process watches, with the alarms of all that share its store; None where
+        watching is off.
+        """
+        parts = self._parts
+        if parts is None:
+            return None
+        async with self._one_at_a_time:
+            others = await parts.board.others()
+            # Intervals are resampled, which takes some milliseconds each.
+            own = await asyncio.to_thread(parts.watcher.wire)
+            return merged(own, others, shared=parts.store.shared)
+
+    async def reset(self, *, judge: str | None = None, rubric: str | None = None) -> int:
+        """Learn anew what is usual of a judge, of a rubric, of both or of all; how many alarms of
+        this process went with it.
+        """
+        parts = self._parts
+        if parts is None:
+            return 0
+        names = parts.desk.names(judge=judge, rubric=rubric)
+        gone = parts.desk.reset(judge=judge, rubric=rubric)
+        await parts.board.forget(names)
+        await parts.board.post()
+        return gone
+
+    async def aclose(self) -> None:
+        """Break off what is asked in the background, and leave the charts in the store."""
+        if self._parts is not None:
+            await self._parts.watcher.aclose()
+            await self._parts.board.aclose()
