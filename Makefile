@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(VENV)/redis/bin:$(PATH)
 
 .PHONY: help install redis-server serve test check lint typecheck bandit format rubrics matrix attacks \
 	trial recordings rank-quality openrlhf-client assess-cost \
-	example-dashscope example-trl faults $(FAULT_SCENARIOS) lock clean
+	example-dashscope example-drift example-trl faults $(FAULT_SCENARIOS) lock clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -79,10 +79,14 @@ openrlhf-client: $(READY) ## Let OpenRLHF's own client, taken from its wheel, as
 	$(BIN)/python -m benchmarks.openrlhf_client
 
 assess-cost: $(READY) ## Print the CPU of an assessment beside LiteLLM's own call, as ratios
-	$(BIN)/python -m benchmarks.assess_cost
+	$(BIN)/python -m benchmarks.speed.assess_cpu
+	$(BIN)/python -m benchmarks.speed.compare_cpu
 
 example-dashscope: $(READY) ## Rollouts, rewards and group rewards in DashScope's own server, offline
 	$(BIN)/python examples/run.py dashscope
+
+example-drift: $(READY) ## Compare two judges on labelled answers, offline, and write the report
+	$(BIN)/python examples/run.py drift
 
 example-trl: $(READY) $(TRL_READY) ## GRPO steps of a tiny model in TRL, offline once torch is there
 	TRL_PYTHON=$(CURDIR)/.venv-trl/bin/python $(BIN)/python examples/run.py trl

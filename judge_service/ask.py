@@ -171,15 +171,8 @@ class Asker:
         )
         own = Ledger(ledger)
         started = time.monotonic()
-        retrying = AsyncRetrying(
-            stop=stop_never,
-            retry=retry_if_exception(attempts.again),
-            wait=lambda _: attempts.wait_s,
-            sleep=asyncio.sleep,
-            reraise=True,
-        )
         try:
-            read: _Read = await retrying(self._attempt, question, attempts, own, admitted)
+            read = await self._until_read(question, attempts, own, admitted)
         except BaseException:
             attempts.ended()
             raise
@@ -194,6 +187,34 @@ class Asker:
             latency_ms=(time.monotonic() - started) * 1000.0,
             usage=own.total,
         )
+
+    async def _until_read(
+        self, question: Question, attempts: Attempts, ledger: Ledger, admitted: bool
+    ) -> _Read:
+        first: JudgeServiceError | None = None
+        try:
+            return await self._attempt(question, attempts, ledger, admitted)
+        except JudgeServiceError as error:
+            # Only what failed once needs the machinery of trying again, which costs as much as
+            # the rest of an attempt.
+            first = error
+
+        async def attempt() -> _Read:
+            nonlocal first
+            if first is not None:
+                error, first = first, None
+                raise error
+            return await self._attempt(question, attempts, ledger, admitted)
+
+        retrying = AsyncRetrying(
+            stop=stop_never,
+            retry=retry_if_exception(attempts.again),
+            wait=lambda _: attempts.wait_s,
+            sleep=asyncio.sleep,
+            reraise=True,
+        )
+        read: _Read = await retrying(attempt)
+        return read
 
     def capability(self, judge: JudgeSpec) -> Capability:
         """What is known of the judge's provider."""

@@ -22,6 +22,7 @@ from judge_service.gates.gate import Gate
 from judge_service.gates.passage import Fate, Passage
 from judge_service.judge import JudgeSpec
 from judge_service.usage import Ledger, Usage
+from judge_service.waiting import done_within
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ async def send(
         # An event loop's timer may go off early, by as much as its last round took.
         # The deadline may move meanwhile, to that of a request that waits for the same verdict.
         while not task.done() and (left := _left(started, call, deadline)) > 0:
-            await asyncio.wait({task}, timeout=left)
+            await done_within(task, left)
         # A busy loop may not have come to read a reply that is there.
         for _ in range(READ_ROUNDS):
             if not task.done():

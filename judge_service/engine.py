@@ -23,7 +23,7 @@ from judge_service.inspection import Inspection, inspect, unseen
 from judge_service.judge import Bench
 from judge_service.judged_event import judged
 from judge_service.library import Library
-from judge_service.outcome import AssessOutcome, CompareOutcome, RankOutcome
+from judge_service.outcome import AssessOutcome, CompareOutcome, Outcome, RankOutcome
 from judge_service.ranking import rank as ranking
 from judge_service.ranking.budget import check_group
 from judge_service.ranking.length_window import LengthWindow
@@ -37,6 +37,8 @@ from judge_service.verdicts.source import VerdictSource
 log = logging.getLogger("judge_service.engine")
 
 
+Watch: TypeAlias = Callable[[Kind, Case, tuple[Inspection, ...], Outcome], None]
+"""Is told of every outcome of live traffic; quick, never raising, without a say in it."""
 Room: TypeAlias = Callable[[Sequence[Case]], Overloaded | None]
 """Says why requests that come together are turned away before anybody is asked, if they are."""
 
@@ -60,6 +62,7 @@ class Engine:
     lengths: LengthWindow = field(default_factory=LengthWindow)
     observer: Observer = nobody
     room: Room = always_room
+    watch: Watch | None = None
 
     @property
     def asker(self) -> Asker:
@@ -181,10 +184,12 @@ class Engine:
         kind: Kind,
         case: Case,
         inspections: tuple[Inspection, ...],
-        outcome: AssessOutcome | CompareOutcome | RankOutcome,
+        outcome: Outcome,
     ) -> None:
         event = judged(kind, case, outcome)
         self.observer(event)
+        if self.watch is not None and not event.audit:
+            self.watch(kind, case, inspections, outcome)
         if log.isEnabledFor(logging.DEBUG):
             # Texts stand apart from the message: whoever writes the line decides what is shown.
             texts = [prompt_text(case.request.prompt), *(one.shown.text for one in inspections)]

@@ -89,6 +89,7 @@ def floating_alias(model: str) -> bool:
     return _FLOATING.search(own) is not None
 
 
+@lru_cache(maxsize=2048)
 def normalize_family(word: str) -> str:
     """The family a caller means by ``word``: any word is one, usual synonyms become one word.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from judge_service.rubric import Criterion
 from judge_service.selection import Selection
 from judge_service.types import Candidate
 from judge_service.verdicts.source import VerdictSource
+from judge_service.waiting import together
 
 CONTROL_PROMPT = "Name the capital of France in one word."
 CONTROL_ANSWER = "Paris"
@@ -71,9 +71,7 @@ async def poll(
     case: Case, source: VerdictSource, selection: Selection, questions: tuple[Question, ...]
 ) -> list[Poll]:
     """Ask every judge of the panel every question, all at once; in the order of the questions."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_poll_one(case, source, selection, q)) for q in questions]
-    return [task.result() for task in tasks]
+    return await together([_poll_one(case, source, selection, q) for q in questions])
 
 
 async def _poll_one(
@@ -84,15 +82,12 @@ async def _poll_one(
     spare_judges = list(selection.spares()) if second else []
     spares = iter(spare_judges)
     keep = 1 if spare_judges else 0
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(_ask_or_replace(case, source, judge, question, spares, keep))
-            for judge in selection.panel
-        ]
+    asked = await together(
+        [_ask_or_replace(case, source, judge, question, spares, keep) for judge in selection.panel]
+    )
     answers: list[Answer] = []
     misses: list[Miss] = []
-    for task in tasks:
-        answer, missed = task.result()
+    for answer, missed in asked:
         answers += [answer] if answer else []
         misses += missed
     return Poll(question=question, answers=tuple(answers), misses=tuple(misses))

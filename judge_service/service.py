@@ -21,7 +21,7 @@ from judge_service.errors import ConfigError, JudgingError, Overloaded
 from judge_service.events import Observer, nobody
 from judge_service.gates.gates import Gates
 from judge_service.judge import Bench, load_bench
-from judge_service.library import Library, load_library
+from judge_service.library import Library, load_library, shipped
 from judge_service.rubric_folder import RubricFolder
 from judge_service.settings import MIN_SECRET_CHARS, Settings, judge_keys
 from judge_service.storage.secret import ServiceSecret, load_secret
@@ -29,6 +29,7 @@ from judge_service.storage.store import Store
 from judge_service.unexpected import expectation_warnings
 from judge_service.verdicts.record import Seal
 from judge_service.verdicts.source import VerdictSource
+from judge_service.watch.opening import Watching, watch_settings
 
 FIRST_ASSESS = "quick-look"
 FIRST_COMPARE = "pairwise-helpfulness"
@@ -46,6 +47,7 @@ class Service:
     observer: Observer
     cohorts: Cohorts
     bias: BiasBoard
+    watch: Watching
     rubric_folder: RubricFolder | None = None
 
     def warnings(self) -> list[str]:
@@ -91,18 +93,21 @@ async def open_service(
     environ: Mapping[str, str],
     *,
     read_ahead: bool = False,
+    watched: bool = False,
     observer: Observer = nobody,
 ) -> AsyncIterator[Service]:
     """Load rubrics and judges and make them ready; closes everything at the end.
 
     ``read_ahead`` lets the embedded model read the first questions while nobody asks yet.
-    Raises ConfigError when anything cannot be right.
+    A ``watched`` one watches its traffic. Raises ConfigError when anything cannot be right.
     """
     folder = folder_of(settings)
     library = library_of(settings) if folder is None else folder.library
     secret = load_secret(settings)
     store = open_store(settings, observer)
     bench = _bench(settings, library)
+    watch = Watching(watch_settings(settings.judges_file(), bench), on=watched, tell=observer)
+    observer = watch.and_tell(observer)
     keys = {}
     if bench is not None:
         keys = judge_keys({j.id: j.api_key_env for j in bench.values()}, environ)
@@ -138,6 +143,8 @@ async def open_service(
             observer=observer,
             room=_room(gates, bench),
         )
+        gold = (settings.anchors_dir or shipped("anchors")) / "gold"
+        await watch.open(engine, gold, store, secret)
         if local is not None and read_ahead:
             local.read_ahead(_first_questions(library))
         if folder is not None:
@@ -154,6 +161,7 @@ async def open_service(
                 observer=observer,
                 cohorts=cohorts,
                 bias=board,
+                watch=watch,
                 rubric_folder=folder,
             )
     finally:
@@ -161,6 +169,7 @@ async def open_service(
             folder.close()
         if board is not None:
             await board.aclose()
+        await watch.aclose()
         if source is not None:
             await source.aclose()
         if gates is not None:
@@ -188,9 +197,10 @@ def _room(gates: Gates, bench: Bench) -> Room:
 
     def room(cases: Sequence[Case]) -> Overloaded | None:
         named = {judge for case in cases for judge in case.request.judges or ()}
-        anybody = any(case.request.judges is None for case in cases)
+        free = {case.request.purpose for case in cases if case.request.judges is None}
         latest = max((case.deadline for case in cases), key=lambda deadline: deadline.at)
-        for judge in [bench[j] for j in named] + list(bench.rotation() if anybody else ()):
+        named |= {judge.id for purpose in free for judge in bench.rotation(purpose)}
+        for judge in (bench[j] for j in sorted(named)):
             try:
                 gates.of(judge).look(latest)
             except Overloaded as full:

@@ -94,12 +94,16 @@ def _member(member: RankedMember) -> dict[str, Any]:
 
 
 def _criteria(results: Mapping[str, CriterionResult]) -> dict[str, Any]:
-    found = {}
+    found: dict[str, Any] = {}
     for name, result in results.items():
-        found[name] = asdict(result)
-        del found[name]["expected"]
-        found[name] |= _expected(result.expected)
-        del found[name]["worth"]
+        found[name] = {
+            "point": result.point,
+            "normalized": result.normalized,
+            "weight": result.weight,
+            "agreement": result.agreement,
+            "votes": result.votes,
+            **_expected(result.expected),
+        }
         if result.worth is not None:
             found[name]["corrected"] = result.value
     return found
@@ -158,7 +162,14 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 def usage_wire(usage: Usage) -> dict[str, Any]:
     """What was spent, as plain values."""
-    return asdict(usage)
+    return {
+        "upstream_requests": usage.upstream_requests,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "cost_usd": usage.cost_usd,
+        "unknown_cost_calls": usage.unknown_cost_calls,
+    }
 
 
 def _rules(report: RulesReport) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from judge_service.waiting import done_within
+
 LIMIT_S = 0.05
 """How long one operation on a store may keep its caller."""
 MAX_VALUE_BYTES = 8 * 1024 * 1024
@@ -23,9 +25,10 @@ T = TypeVar("T")
 async def settled(future: asyncio.Future[Any], limit_s: float = LIMIT_S) -> bool:
     """Wait at most ``limit_s`` for the future, which is not cancelled; whether it is done."""
     until = time.monotonic() + limit_s
-    await asyncio.wait({future}, timeout=limit_s)
-    if not future.done() and (late := time.monotonic() - until) > STALL_S:
-        await asyncio.wait({future}, timeout=min(late, limit_s))
+    if await done_within(future, limit_s):
+        return True
+    if (late := time.monotonic() - until) > STALL_S:
+        await done_within(future, min(late, limit_s))
     for _ in range(ROUNDS):
         if future.done():
             break

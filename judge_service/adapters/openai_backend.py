@@ -16,6 +16,7 @@ from judge_service.backend import ChatCall, ChatReply
 from judge_service.errors import JudgeTimeout, UpstreamError
 from judge_service.judge import JudgeSpec
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 GRACE_S = 1.0
 """The layer above cuts an attempt off at its time; this is for a caller that does not."""
 
@@ -106,6 +107,6 @@ def body_of(call: ChatCall) -> bytes:
         **beside,
     }
     try:
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        return _ENCODER.encode(body).encode()
     except UnicodeEncodeError:  # half of a surrogate pair: only JSON's escapes can say it
         return json.dumps(body, separators=(",", ":")).encode()

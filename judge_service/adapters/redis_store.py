@@ -57,6 +57,11 @@ class RedisStore:
         return True
 
     @property
+    def alone(self) -> bool:
+        """Nobody knows who else uses it."""
+        return False
+
+    @property
     def recovered_at(self) -> float:
         """When Redis was last there again."""
         return self._health.recovered_at

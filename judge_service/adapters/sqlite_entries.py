@@ -132,6 +132,10 @@ def used_bytes(db: sqlite3.Connection) -> int:
 
 @contextmanager
 def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    if db.in_transaction:
+        # Several writes share one; whoever began it ends it, whole or not at all.
+        yield
+        return
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

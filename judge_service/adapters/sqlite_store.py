@@ -14,7 +14,9 @@ from typing import Literal, TypeVar
 from judge_service.adapters import sqlite_entries as entries
 from judge_service.adapters.bounded import MAX_VALUE_BYTES, settled
 from judge_service.adapters.coalescer import Coalescer
+from judge_service.adapters.sqlite_company import Company
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
+from judge_service.adapters.sqlite_jobs import SqliteJobs, persistent
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
 from judge_service.storage.store import FOREVER_S, UNKNOWN, Found, StoreError
@@ -22,8 +24,6 @@ from judge_service.storage.store import FOREVER_S, UNKNOWN, Found, StoreError
 MAX_BYTES = 1024 * 1024 * 1024
 TIDY_EVERY = 200
 """After so many writes, what is over is removed."""
-TRIES = 3
-"""How often a write is tried that another process stands in the way of."""
 STUCK_S = 0.5
 """When the thread was not heard of for so long, nobody waits for it any more."""
 CLOSE_S = 2.0
@@ -47,14 +47,15 @@ class SqliteStore:
     ) -> None:
         self._path = path
         self._file = SqliteFile(path)
+        self._company = Company(path)
         self._observer = observer
         self._max_bytes = max_bytes
         self._clock = clock
         self._trouble = StoreTrouble()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge-service-store")
         self._gets = Coalescer(self._get_many)
+        self._jobs = SqliteJobs(self._thread, self._file)
         self._pending = 0
-        self._heard_at = 0.0
         self._writes = 0
         self._closed = False
         if not self._file.writable:
@@ -64,6 +65,11 @@ class SqliteStore:
     def shared(self) -> bool:
         """All processes of this machine see it."""
         return True
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other process has the file open just now."""
+        return self._company.alone
 
     @property
     def recovered_at(self) -> float:
@@ -152,9 +158,11 @@ class SqliteStore:
             return
         self._closed = True
         await self._gets.aclose()
+        await asyncio.wait({asyncio.ensure_future(self._jobs.finished())}, timeout=CLOSE_S)
         closing = asyncio.get_running_loop().run_in_executor(self._thread, self._file.close)
         await asyncio.wait({closing}, timeout=CLOSE_S)
         self._thread.shutdown(wait=False)
+        self._company.leave()
 
     def _until(self, ttl_s: float) -> float:
         return self._clock() + min(ttl_s, FOREVER_S)
@@ -167,26 +175,22 @@ class SqliteStore:
         return await self._do("write", partial(self._written, work))
 
     def _written(self, work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
-        """In the thread: a write, tried again while another process is in the way."""
-        result = _persistent(work, db)
+        """In the thread: a write, and now and then some tidying."""
+        result: T = persistent(work, db)
         self._writes += 1
         if self._writes % TIDY_EVERY == 0 or entries.used_bytes(db) > self._max_bytes:
-            _persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
+            persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
         return result
 
     async def _do(self, what: What, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Work in the thread, waited for no longer than the limit."""
-        now = time.monotonic()
         if self._closed:
             return None
-        if self._pending and now - self._heard_at > STUCK_S:
+        if self._pending and time.monotonic() - self._jobs.heard_at > STUCK_S:
             self._failed(what, "the disk does not answer")
             return None
-        if not self._pending:
-            self._heard_at = now
         self._pending += 1
-        loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(self._thread, self._file.run, work)
+        future: asyncio.Future[T] = self._jobs.add(work, writes=what == "write")
         future.add_done_callback(partial(self._over, what))
         if not await settled(future):
             self._observer(StoreFailed(what))
@@ -195,7 +199,6 @@ class SqliteStore:
 
     def _over(self, what: What, future: asyncio.Future[T]) -> None:
         self._pending -= 1
-        self._heard_at = time.monotonic()
         error = None if future.cancelled() else future.exception()
         if error is None:
             self._trouble.ends(what)
@@ -207,13 +210,3 @@ class SqliteStore:
     def _failed(self, what: What, why: str) -> None:
         self._observer(StoreFailed(what))
         self._trouble.begins(what, f"the store {self._path}: {why}")
-
-
-def _persistent(work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
-    for left in range(TRIES - 1, -1, -1):
-        try:
-            return work(db)
-        except sqlite3.OperationalError as error:
-            if not left or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                raise
-    raise AssertionError("unreachable")

@@ -26,21 +26,25 @@ from judge_service.api import (
     ranking,
     rubric_upload,
     trainers,
+    watching,
 )
 from judge_service.api.bulk_schema import BulkBody
 from judge_service.api.disconnect import Disconnected
 from judge_service.api.drift_runs_schema import DriftRunBody
 from judge_service.api.middleware import RequestContext
 from judge_service.api.schemas import AssessBody, CompareBody, JoinBody, RankBody
+from judge_service.api.short_way import CLIENT_CLOSED_REQUEST, ShortWay
 from judge_service.api.state import State, state_of
 from judge_service.api.telemetry import Telemetry
+from judge_service.api.watching_answers import ResetBody
 from judge_service.service import open_service
 from judge_service.settings import Settings, from_env
 
 log = logging.getLogger("judge_service")
-CLIENT_CLOSED_REQUEST = 499
+SHORT_WAYS = frozenset({"/v1/assess", "/v1/compare", "/v1/rank"})
 _BODIES = (
     AssessBody, CompareBody, RankBody, JoinBody, BulkBody, DriftRunBody, rubric_upload.RubricBody,
+    ResetBody,
 )  # fmt: skip
 """What the routes read by themselves; the OpenAPI page shows it all the same."""
 SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
@@ -58,7 +62,9 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with (
             _traced(settings, telemetry),
-            open_service(settings, environ, read_ahead=True, observer=telemetry.observe) as service,
+            open_service(
+                settings, environ, read_ahead=True, watched=True, observer=telemetry.observe
+            ) as service,
         ):
             for warning in service.warnings():
                 log.warning("%s", warning)
@@ -85,6 +91,7 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
     app.include_router(drift_runs.router)
     app.include_router(looking.router)
     app.include_router(bias.router)
+    app.include_router(watching.router)
     app.include_router(metrics.router)
     app.include_router(trainers.router)
     app.state.telemetry = telemetry
@@ -95,6 +102,8 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
     async def hung_up(_: Request, __: Exception) -> Response:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
 
+    hot = [*judging.router.routes, *ranking.router.routes]
+    app.add_middleware(ShortWay, routes=hot, paths=SHORT_WAYS)
     app.add_middleware(RequestContext, telemetry=telemetry)
     _document_bodies(app)
     return app

@@ -20,18 +20,30 @@ async def while_connected(request: Request, work: Coroutine[None, None, T]) -> T
 
     Raises Disconnected, or what ``work`` raises.
     """
-    task = asyncio.ensure_future(work)
-    watch = asyncio.ensure_future(_hung_up(request))
+    running = asyncio.current_task()
+    assert running is not None  # noqa: S101 - a coroutine that is awaited runs in a task
+    over = gone = False
+
+    def hung_up(watch: asyncio.Task[None]) -> None:
+        nonlocal gone
+        if not watch.cancelled():
+            watch.exception()  # looked at, so that asyncio does not complain of it
+            gone = not over
+            if gone:
+                running.cancel()
+
+    watch = asyncio.create_task(_hung_up(request))
+    watch.add_done_callback(hung_up)
     try:
-        await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        raise Disconnected
+        return await work
+    except asyncio.CancelledError:
+        # Somebody else may have cancelled the request as well; then it stays cancelled.
+        if gone and running.uncancel() == 0:
+            raise Disconnected from None
+        raise
     finally:
+        over = True
         watch.cancel()
-        if not task.done():
-            task.cancel()
-        await asyncio.gather(task, watch, return_exceptions=True)
 
 
 async def _hung_up(request: Request) -> None:

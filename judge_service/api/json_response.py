@@ -7,11 +7,12 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
 
 class FiniteJSONResponse(JSONResponse):
     """UTF-8 JSON. A value that is not finite raises instead of being sent."""
 
     def render(self, content: Any) -> bytes:
         """Encode; half of a surrogate pair (from a judge's own text) becomes a question mark."""
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode("utf-8", "replace")
+        return _ENCODER.encode(content).encode("utf-8", "replace")

@@ -78,6 +78,8 @@ class RequestContext:
     def _tell(self, scope: Scope, status: int, seconds: float, note: RequestNote) -> None:
         route = _route(scope)
         self._telemetry.metrics.answered(_method(scope), route, status or HUNG_UP, seconds)
+        if not log.isEnabledFor(logging.INFO):
+            return
         # The path without its query, which may carry a token (some callers escape the question
         # mark as well), and in escaped form: it may hold line breaks and terminal controls.
         bare = scope["path"].partition("?")[0]

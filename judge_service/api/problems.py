@@ -100,19 +100,23 @@ def problem_of(error: RequestError) -> Problem:
     return Problem(status, error.code, str(error)[:300], field=error.field)
 
 
+def problem_answer(problem: Problem) -> Response:
+    """The answer that tells of a problem."""
+    return FiniteJSONResponse(problem.body(), problem.status, headers=problem.headers)
+
+
 def install(app: FastAPI) -> None:
     """Register the handlers."""
 
     @app.exception_handler(Problem)
     async def problem(_: Request, error: Exception) -> Response:
         assert isinstance(error, Problem)  # noqa: S101 - registered for it
-        return FiniteJSONResponse(error.body(), error.status, headers=error.headers)
+        return problem_answer(error)
 
     @app.exception_handler(RequestError)
     async def request_error(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestError)  # noqa: S101 - registered for it
-        made = problem_of(error)
-        return FiniteJSONResponse(made.body(), made.status)
+        return problem_answer(problem_of(error))
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: Exception) -> Response:

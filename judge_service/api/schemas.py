@@ -23,6 +23,7 @@ from judge_service.request import (
     MIN_GROUP,
     AssessRequest,
     CompareRequest,
+    Purpose,
     RankRequest,
     Strategy,
 )
@@ -230,6 +231,7 @@ class RequestBody(Wire):
         | None
     ) = None
     panel_size: Annotated[int, Field(ge=1, le=9)] | None = None
+    purpose: Purpose | None = None
     metadata: dict[str, Any] | None = None
     audit: bool = False
 
@@ -247,6 +249,7 @@ class RequestBody(Wire):
             "timeout_s": self.timeout_s if timeout_s is None else timeout_s,
             "judges": None if self.judges is None else tuple(self.judges),
             "panel_size": self.panel_size,
+            "purpose": self.purpose,
             "metadata": self.metadata,
             "audit": self.audit,
         }

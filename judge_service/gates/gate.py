@@ -34,6 +34,7 @@ from judge_service.gates.passage import (
 from judge_service.gates.retry_budget import RetryBudget
 from judge_service.judge import JudgeSpec
 from judge_service.usage import Usage
+from judge_service.waiting import done_within
 
 HOLD_MARGIN_S = 2.0
 """A shared place is held this much longer than its call may take."""
@@ -165,7 +166,7 @@ class Gate:
         try:
             # An event loop's timer may go off early.
             while not turn.done() and (left := call.deadline.left()) > 0:
-                await asyncio.wait({turn}, timeout=left)
+                await done_within(turn, left)
         except asyncio.CancelledError:
             if turn.done() and isinstance(permit := turn.result(), Permit):
                 self._trying -= 1

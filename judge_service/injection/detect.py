@@ -8,6 +8,7 @@ ordinary text, articles about prompt injection and marking schemes included.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from judge_service.flags import Flag
 from judge_service.injection import patterns as shapes
@@ -19,6 +20,7 @@ from judge_service.injection.views import View, rot13, tag_payload, views
 
 # A text that "discusses" more commands than this is not a discussion.
 _MAX_DISCUSSED = 200
+_REMEMBERED_CHARS = 8_000
 
 
 def detect(text: str) -> tuple[Flag, ...]:
@@ -28,10 +30,18 @@ def detect(text: str) -> tuple[Flag, ...]:
     Latin) and as it decodes (base64, base32, hexadecimal, rot13, URL and HTML escapes, character
     codes, tag characters). The detail names the kind and the reading, never the text.
     """
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _detected(text)
+
+
+def _detected(text: str) -> tuple[Flag, ...]:
     found: dict[str, str] = {}
     for kind, where in _findings(text):
         found.setdefault(kind, where)
     return tuple(Flag("injection", f"{kind}; found in {where}") for kind, where in found.items())
+
+
+# The same candidate comes again: with a request that is repeated, and in each group it is part of.
+_remembered = lru_cache(maxsize=512)(_detected)
 
 
 def _findings(text: str) -> Iterator[tuple[str, str]]:

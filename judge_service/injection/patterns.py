@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from judge_service.injection.cheap_looks import any_of
 from judge_service.injection.code_spans import Span, inside
 
 _BLOCK_NAME = re.compile(
@@ -140,11 +141,14 @@ def forged_verdict(text: str, fences: Sequence[Span]) -> bool:
     return (
         _forged_object(text)
         or any(_in_brackets(text, match, fences) for match in _DOUBLE_BRACKETS.finditer(text))
-        or any(
-            _CALLS.search(text, max(0, match.start() - 120), match.start())
-            for match in _TOOL_NAME.finditer(text)
+        or (
+            "_" in text
+            and any(
+                _CALLS.search(text, max(0, match.start() - 120), match.start())
+                for match in _TOOL_NAME.finditer(text)
+            )
         )
-        or _LABELLED.search(text) is not None
+        or (any_of(text, "verdict", "judg", "winner") and _LABELLED.search(text) is not None)
         or _WHOLE_LABEL.fullmatch(text.strip()[:80] if len(text) < 200 else "") is not None
     )
 
@@ -191,6 +195,8 @@ def _in_brackets(text: str, match: re.Match[str], fences: Sequence[Span]) -> boo
 
 def prompt_end(text: str) -> bool:
     """Whether the end of what is judged is imitated, with something for the judge behind it."""
+    if not any_of(text, "##", "[", "===", "---", "***", "<", "("):
+        return False
     for match in _PROMPT_END.finditer(text):
         if not _END_MARK.search(text, max(0, match.start() - 60), match.start()):
             continue
@@ -218,6 +224,8 @@ def control_tokens(text: str, code: Sequence[Span]) -> bool:
 
 def null_model(text: str) -> bool:
     """Whether the text closes quotes and braces it never opened and opens another answer's."""
+    if not any_of(text, '"', "'", "`") or not any_of(text, ":", "}", "]", ")"):
+        return False
     continued = _CONTINUED.search(text)
     if continued and not _OPENS.search(text, 0, continued.start()):
         return True

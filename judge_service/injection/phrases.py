@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
 
+from judge_service.injection.cheap_looks import any_of
 from judge_service.injection.lexicon import CLASSES, FOREIGN, SIGNS, STOPS
 from judge_service.injection.scripts import in_scripts
 
@@ -147,6 +148,21 @@ _SPELLED = re.compile(
     r"|\bde [0-9]{1,3} (?:pontos )?(?:a|para) est[ae] resposta"
 )
 
+_SPELLED_WITH = (
+    (("ignore", "disregard", "forget"), ("instruction", "rubric", "criteri", "prompt")),
+    (
+        ("full", "max", "top", "highest", "perfect"),
+        ("mark", "score", "point", "credit"),
+        ("give", "award", "assign"),
+    ),
+    (("you are ",), ("lenient", "generous", "friendly", "easy", "biased")),
+    ((" above ",), ("apply", "count")),
+    (("nonce", "canary", "secret token", "hidden token", "system message"),),
+    (("veuillez", "merci de", "il faut"),),
+    (("de ",), ("nota", "pontuacao", " resposta")),
+)
+"""For each alternative, groups of words; it needs a word of each of them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
@@ -178,8 +194,13 @@ def commands(text: str) -> Iterator[Command]:
             yield Command(kind=kind, start=places[first][0], end=places[end - 1][1])
     for name, span in in_scripts(text):
         yield Command(kind=f"tells the judge what to do ({name})", start=span[0], end=span[1])
-    for match in _SPELLED.finditer(text):
+    for match in _SPELLED.finditer(text) if _may_be_spelled(text) else ():
         yield Command(kind="tells the judge what to do", start=match.start(), end=match.end())
+
+
+def _may_be_spelled(text: str) -> bool:
+    """Whether ``text`` has all the words of one of the alternatives of ``_SPELLED``."""
+    return any(all(any_of(text, *words) for words in needed) for needed in _SPELLED_WITH)
 
 
 def orders(text: str) -> bool:
@@ -192,7 +213,7 @@ def orders(text: str) -> bool:
 
 def speaks_rot13(text: str) -> bool:
     """Whether ``text``, in lower case, has words that are judge vocabulary when turned by 13."""
-    return not _ROT13.isdisjoint(_WORD.findall(text))
+    return any_of(text, *_ROT13) and not _ROT13.isdisjoint(_WORD.findall(text))
 
 
 def _read(text: str) -> str:

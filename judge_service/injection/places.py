@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from judge_service.injection.cheap_looks import any_of
 from judge_service.injection.code_spans import Span, inside
 from judge_service.injection.patterns import CONTROL_TOKEN
 from judge_service.injection.talk import SECURITY_TALK
@@ -33,6 +34,14 @@ _CLOSER = re.compile(
     r"[\"'`]{1,3}[ \t]{0,4}[}\])]{1,4},?)[ \t]{0,8}"
     r"(?=\S|\n)"
 )
+
+# Without one of these the patterns above find nothing.
+_ROLES = (
+    "system", "human", "user", "assistant", "developer", "judge", "grader", "evaluator", "admin",
+    "operator", "moderator", "instruction", "sistema",
+)  # fmt: skip
+_ADDRESSED = ("judge", "grader", "evaluator", "marker", "rater", "examiner", "scorer")
+_CLOSERS = ("</", '"', "'", "`", "---", "===", "]]>")
 
 # Markup that hides what is inside it; group "in" is what it hides, when it ends.
 _HIDDEN = (
@@ -68,20 +77,24 @@ _HIDDEN = (
     re.compile(r"\\begin\s?\{comment\}(?P<in>[^\\]{0,600})"),
     re.compile(r"\x1b\[8m(?P<in>[^\x1b]{0,600})"),
 )
+_HIDDEN_WITH = ("<!--", "]:", "<", "<", '"', "![", "\\", "\\", "\\", "\\", "\x1b")
+"""What each of them cannot do without."""
 
 
 def hidden_parts(text: str) -> str:
     """Return what markup hides from a reader, one part per line."""
     if "<" not in text and "\\" not in text and "[" not in text and "=" not in text:
         return ""
-    on_security = SECURITY_TALK.search(text)
-    return "\n".join(
-        match["in"]
-        for pattern in _HIDDEN
+    found = [
+        match
+        for pattern, needed in zip(_HIDDEN, _HIDDEN_WITH, strict=True)
+        if needed in text
         for match in pattern.finditer(text)
         if len(match["in"]) > 4
-        and not (on_security and SECURITY_TALK.search(_line_before(text, match.start())))
-    )
+    ]
+    if found and SECURITY_TALK.search(text):
+        found = [m for m in found if not SECURITY_TALK.search(_line_before(text, m.start()))]
+    return "\n".join(match["in"] for match in found)
 
 
 def _line_before(text: str, position: int) -> str:
@@ -91,11 +104,15 @@ def _line_before(text: str, position: int) -> str:
 
 def behind_roles(text: str) -> str:
     """Return what follows lines that open a turn of a system, a user or an assistant."""
+    if text.isascii() and not any_of(text, *_ROLES):
+        return ""
     return _behind(text, (m.end() for m in _ROLE.finditer(text)), 240)
 
 
 def behind_addresses(text: str) -> str:
     """Return what follows an address to the judge."""
+    if not any_of(text, *_ADDRESSED):
+        return ""
     return _behind(text, (m.end() for m in _ADDRESS.finditer(text)), 240)
 
 
@@ -104,6 +121,8 @@ def behind_closers(text: str, code: Sequence[Span]) -> str:
 
     Fences that pair up (``code``) are the text's own.
     """
+    if not any_of(text, *_CLOSERS):
+        return ""
     opened: dict[str, int] = {}
     for match in _OPENER.finditer(text) if "</" in text else ():
         opened.setdefault(match[1], match.start())
@@ -118,6 +137,8 @@ def behind_closers(text: str, code: Sequence[Span]) -> str:
 
 def behind_control_tokens(text: str) -> str:
     """Return what follows chat-template tokens, wherever they stand."""
+    if "<" not in text and "[" not in text:
+        return ""
     return _behind(text, (m.end() for m in CONTROL_TOKEN.finditer(text)), 240)
 
 

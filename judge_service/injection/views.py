@@ -11,6 +11,7 @@ import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from judge_service.injection.cheap_looks import letters_apart, many_digits, many_hex_digits
 from judge_service.injection.homoglyphs import latin, visible
 
 _TAG_RUN = re.compile("[\U000e0000-\U000e007f]{4,}")
@@ -18,8 +19,13 @@ _FLAG_EMOJI = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
 _SELECTOR_RUN = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}(?:\r?\n[A-Za-z0-9+/_-]{8,}){0,20000}={0,2}")
 _BASE64_LINE = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+_BASE64_LEAST = 8
+_BASE64_GOES_ON = re.compile(r"\n(?=[A-Za-z0-9+/_-]{8})(?<=[A-Za-z0-9+/_-]\n|\r\n)")
+_SIGNS = ".,;:!?()[]{}\"'*`"
 _BASE32 = re.compile(r"[A-Z2-7]{16,}={0,6}")
+_BASE32_LEAST = 16
 _HEX = re.compile(r"[0-9A-Fa-f]{2}[ ,:;\n]?(?:(?:0x|\\x|%)?[0-9A-Fa-f]{2}[ ,:;\n]?){5,}")
+_HEX_LEAST, _DECIMAL_LEAST = 12, 14
 _HEX_JUNK = re.compile(r"0x|\\x|[^0-9A-Fa-f]")
 _CODE_POINTS = re.compile(r"(?:&#x?[0-9a-fA-F]{1,6};?){4,}")
 _DECIMAL = re.compile(r"[0-9]{2,3}[ ,]{1,2}(?:[0-9]{2,3}[ ,]{1,2}){5,}[0-9]{2,3}\b")
@@ -53,7 +59,9 @@ def views(text: str) -> Iterator[View]:
         if drawn != foreign:
             yield View(name="look-alike letters", text=drawn.casefold())
     # Only the neighbourhood of escapes is read again.
-    escaped = _around(seen, _ESCAPED)
+    escaped = ""
+    if "&" in seen or "%" in seen or "\\" in seen:
+        escaped = _around(seen, _ESCAPED)
     if escaped:
         yield View(name="escaped characters", text=latin(visible(_unescaped(escaped))).casefold())
     for name, pieces in _hidden(text, seen):
@@ -101,7 +109,8 @@ def _hidden(text: str, seen: str) -> Iterator[tuple[str, list[str]]]:
     yield "base32", _from_base32(seen)
     yield "hexadecimal", _from_hex(seen)
     yield "character codes", _from_codes(seen)
-    yield "spaced letters", [m[0].translate(_JOINED) for m in _SPACED.finditer(seen)]
+    if letters_apart(seen):
+        yield "spaced letters", [m[0].translate(_JOINED) for m in _SPACED.finditer(seen)]
 
 
 def _unescaped(text: str) -> str:
@@ -151,15 +160,27 @@ def _decode_base64(run: str) -> str | None:
         return None
 
 
+def _is_ordinary(word: str) -> bool:
+    """Whether it is letters of one case, signs at its ends aside."""
+    core = word.strip(_SIGNS)
+    return core.isascii() and core.isalpha() and (core.islower() or core.isupper())
+
+
 def _from_base64(text: str) -> list[str]:
-    runs = [m[0] for m in _BASE64.finditer(text) if "\n" in m[0]]
-    runs += [m[0] for m in _BASE64_LINE.finditer(text)]
+    runs: list[str] = []
+    if _BASE64_GOES_ON.search(text):
+        runs += [m[0] for m in _BASE64.finditer(text) if "\n" in m[0]]
+    for word in text.split():
+        # Of an ordinary word nothing would be decoded, and most words are.
+        if len(word) >= _BASE64_LEAST and not _is_ordinary(word):
+            runs += [m[0] for m in _BASE64_LINE.finditer(word)]
     return [decoded for run in runs if (decoded := _decode_base64(run))]
 
 
 def _from_base32(text: str) -> list[str]:
     found = []
-    for match in _BASE32.finditer(text):
+    words = [word for word in text.split() if len(word) >= _BASE32_LEAST]
+    for match in (match for word in words for match in _BASE32.finditer(word)):
         digits = match[0].rstrip("=")
         digits = digits[: len(digits) - (len(digits) % 8 in (1, 3, 6))]
         try:
@@ -170,7 +191,9 @@ def _from_base32(text: str) -> list[str]:
 
 
 def _from_hex(text: str) -> list[str]:
-    found = []
+    found: list[str | None] = []
+    if not many_hex_digits(text, _HEX_LEAST):
+        return []
     for match in _HEX.finditer(text):
         digits = _HEX_JUNK.sub("", match[0])
         found.append(_readable(bytes.fromhex(digits[: len(digits) // 2 * 2])))
@@ -178,7 +201,11 @@ def _from_hex(text: str) -> list[str]:
 
 
 def _from_codes(text: str) -> list[str]:
-    found = [html.unescape(m[0]) for m in _CODE_POINTS.finditer(text)]
+    found: list[str] = []
+    if "&#" in text:
+        found += [html.unescape(m[0]) for m in _CODE_POINTS.finditer(text)]
+    if not many_digits(text, _DECIMAL_LEAST):
+        return found
     for pattern, base in ((_DECIMAL, 10), (_BINARY, 2)):
         for match in pattern.finditer(text):
             codes = [int(word, base) for word in re.findall(r"[0-9]+", match[0])]

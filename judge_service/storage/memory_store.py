@@ -35,6 +35,11 @@ class MemoryStore:
         return False
 
     @property
+    def alone(self) -> bool:
+        """The same."""
+        return not self.shared
+
+    @property
     def recovered_at(self) -> float:
         """Never lost."""
         return 0.0

@@ -37,6 +37,12 @@ class Store(Protocol):
         """Whether other processes see the same data."""
 
     @property
+    def alone(self) -> bool:
+        """Whether no other process sees the data just now, which may change at any moment. False
+        where that is not known.
+        """
+
+    @property
     def recovered_at(self) -> float:
         """When the store was last found again after it was lost, by the monotonic clock; what was
         put before may be gone. 0.0 when it never was.

@@ -14,6 +14,7 @@ from judge_service.ask import Answer
 from judge_service.deadline import Deadline
 from judge_service.errors import DeadlineExceeded
 from judge_service.usage import Ledger, Usage
+from judge_service.waiting import done_within
 
 GRACE_S = 0.1
 """How long a request waits past its deadline for the asking's own account of its end."""
@@ -76,7 +77,7 @@ class Flight:
                 left = deadline.at + grace - deadline.clock()
                 if left <= 0:
                     raise DeadlineExceeded("the request's time was up before there was a verdict")
-                await asyncio.wait({self._answer}, timeout=left)
+                await done_within(self._answer, left)
             return self._shared_with(waiter, self._answer.result())
         finally:
             self._leave(waiter)

@@ -39,7 +39,7 @@ def verdict_key(
     take("shared" if tenant is None else f"tenant {tenant}")
     take(judge.model)
     take("embedded" if embedded else f"at {judge.api_base}")
-    take(_canonical(judge.model_dump(mode="json", include=_SAMPLING) | judge.probed()))
+    take(_sampling(judge))
     take(question.system)
     take(str(len(question.slots)))
     for name, value in question.slots:
@@ -52,6 +52,22 @@ def verdict_key(
             take(_canonical([_message(message) for message in value]))
     take(_canonical(_form(question.form)))
     return PREFIX + digest.hexdigest()
+
+
+def _sampling(judge: JudgeSpec) -> str:
+    """The judge's part; judges are few, frozen and live as long as the service."""
+    known = _JUDGES.get(judge.id)
+    if known is not None and known[0] is judge:
+        return known[1]
+    text = _canonical(judge.model_dump(mode="json", include=_SAMPLING) | judge.probed())
+    if len(_JUDGES) >= _MAX_JUDGES:
+        _JUDGES.clear()
+    _JUDGES[judge.id] = judge, text
+    return text
+
+
+_JUDGES: dict[str, tuple[JudgeSpec, str]] = {}
+_MAX_JUDGES = 256
 
 
 def _message(message: Message) -> list[Any]:

@@ -11,7 +11,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext
 from typing import Literal
 
 from judge_service.ask import Answer, Asker, Budget
@@ -27,6 +27,7 @@ from judge_service.verdicts.flight import Flight
 from judge_service.verdicts.key import KEY_VERSION, PREFIX, verdict_key
 from judge_service.verdicts.recent import RecentVerdicts
 from judge_service.verdicts.record import Seal, VerdictRecord, offered
+from judge_service.verdicts.renewing import Renewing
 
 LEASE_PREFIX = f"jl:{KEY_VERSION}:"
 LEASE_S = 3.0
@@ -170,7 +171,8 @@ class VerdictSource:
         """Whose turn it is to ask, of all processes: gives another one's verdict, or None when it
         is this one's turn, which lasts as long as the block.
         """
-        if not self._store.shared:
+        # Whoever comes just now and asks the same asks once more; that costs a call, once.
+        if self._store.alone:
             yield None
             return
         lease, owner = LEASE_PREFIX + key.removeprefix(PREFIX), secrets.token_hex(8)
@@ -190,15 +192,13 @@ class VerdictSource:
             flight.elsewhere = True
             yield None
             return
-        renewing = asyncio.create_task(self._renew(lease, owner))
+        renewing = Renewing(lambda: self._renew(lease, owner), RENEW_S)
         try:
             # It may have come between the first look and the lease.
             found = await self._kept(key, judge, question) if mine else None
             yield found if isinstance(found, Answer) else None
         finally:
-            renewing.cancel()
-            with suppress(asyncio.CancelledError):
-                await renewing
+            await renewing.end()
             # A lease that was not confirmed may have been taken all the same.
             await self._store.drop(lease, owner)
 
@@ -233,8 +233,8 @@ class VerdictSource:
 
     async def _renew(self, lease: str, owner: str) -> None:
         while True:
-            await asyncio.sleep(RENEW_S)
             await self._store.hold(lease, owner, 1, LEASE_S)
+            await asyncio.sleep(RENEW_S)
 
     def _lost(self, key: str, found: Found) -> bytes | None:
         """A record that the store had before it was lost, or has and cannot give just now."""

@@ -80,17 +80,15 @@ def test_a_store_knows_whether_it_has_company(tmp_path: Path) -> None:
 
     async def play() -> None:
         first = SqliteStore(tmp_path / "store.sqlite3")
-        assert first.alone
-
+        seen = [first.alone]
         second = SqliteStore(tmp_path / "store.sqlite3")
         other = SqliteStore(tmp_path / "other.sqlite3")
-        assert not first.alone
-        assert not second.alone
-        assert other.alone
-
+        seen += [first.alone, second.alone, other.alone]
         await second.aclose()
-        assert first.alone
+        seen.append(first.alone)
         await first.aclose()
         await other.aclose()
+
+        assert seen == [True, False, False, True, True]
 
     asyncio.run(play())

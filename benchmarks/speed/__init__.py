@@ -1,0 +1,1 @@
+"""The speed table: one module per row, each with a command of its own."""

@@ -1,0 +1,51 @@
+"""Cheap looks that say of most texts that an expensive pattern cannot match.
+
+Each is a necessary condition of the pattern it stands before, never a sufficient one: what passes
+is still looked at by the pattern, so that nothing is found more or less than without it. A search
+for a literal costs a small part of a regular expression's walk over the same text.
+"""
+
+from __future__ import annotations
+
+_HEX, _DIGIT, _SPACED = (bytearray(b"." * 256) for _ in range(3))
+for _byte in b"0123456789abcdefABCDEF":
+    _HEX[_byte] = ord("h")
+for _byte in b"0123456789":
+    _DIGIT[_byte] = ord("d")
+for _byte in range(256):
+    if chr(_byte).isascii() and chr(_byte).isalnum():
+        _SPACED[_byte] = ord("w")
+for _byte in b" .-*|/":
+    _SPACED[_byte] = ord("s")
+_HEX_TABLE, _DIGIT_TABLE, _SPACED_TABLE = bytes(_HEX), bytes(_DIGIT), bytes(_SPACED)
+_HEX_BETWEEN = b" ,:;\n\\%xX"
+_EIGHT_APART = b"s".join([b"w"] * 8)
+
+
+def any_of(text: str, *words: str) -> bool:
+    """Whether one of the words stands in the text, anywhere."""
+    for word in words:  # noqa: SIM110 - a generator costs more than the searches
+        if word in text:
+            return True
+    return False
+
+
+def many_hex_digits(text: str, least: int) -> bool:
+    """Whether so many hexadecimal digits follow each other, separators and prefixes aside."""
+    digits = text.encode("ascii", "replace").translate(_HEX_TABLE, _HEX_BETWEEN)
+    return b"h" * least in digits
+
+
+def many_digits(text: str, least: int) -> bool:
+    """Whether so many digits follow each other, blanks, commas and line ends aside."""
+    return b"d" * least in text.encode("ascii", "replace").translate(_DIGIT_TABLE, b" ,\n")
+
+
+def letters_apart(text: str) -> bool:
+    """Whether eight letters or digits may stand each by itself, with signs between them."""
+    if "_" in text or not text.isascii():
+        return True
+    shape = text.encode().translate(_SPACED_TABLE)
+    while b"ss" in shape:
+        shape = shape.replace(b"ss", b"s")
+    return _EIGHT_APART in shape
