@@ -19,14 +19,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge_service.anchor import Anchor
-    from judge_service.ask import Asker
-    from judge_service.backend import Backend, ChatCall, ChatReply
+    from judge_service.asking.ask import Asker
+    from judge_service.asking.backend import Backend, ChatCall, ChatReply
     from judge_service.engine import Engine
     from judge_service.errors import ConfigError, JudgeServiceError, JudgingError, RequestError
     from judge_service.flags import Flag
-    from judge_service.judge import Bench, JudgeSpec, load_bench
-    from judge_service.library import Library, load_library, load_rubric, parse_rubric
+    from judge_service.judges.judge import Bench, JudgeSpec, load_bench
     from judge_service.outcome import (
         Assessed,
         AssessFailed,
@@ -39,9 +37,11 @@ if TYPE_CHECKING:
         Verdict,
     )
     from judge_service.request import AssessRequest, CompareRequest
-    from judge_service.rubric import Criterion, Rubric
+    from judge_service.rubric.anchor import Anchor
+    from judge_service.rubric.library import Library, load_library, load_rubric, parse_rubric
+    from judge_service.rubric.rubric import Criterion, Rubric
+    from judge_service.rubric.scale import Point
     from judge_service.rules import Finding, Rule, RuleInput, RuleResult, RulesReport
-    from judge_service.scale import Point
     from judge_service.service import Service, open_service
     from judge_service.settings import Settings
     from judge_service.types import Candidate, Message, Prompt, ToolCall
@@ -102,14 +102,14 @@ __all__ = [
 ]
 
 _NAMES_BY_MODULE = {
-    "anchor": ("Anchor",),
-    "ask": ("Asker",),
-    "backend": ("Backend", "ChatCall", "ChatReply"),
+    "rubric.anchor": ("Anchor",),
+    "asking.ask": ("Asker",),
+    "asking.backend": ("Backend", "ChatCall", "ChatReply"),
     "engine": ("Engine",),
     "errors": ("ConfigError", "JudgeServiceError", "JudgingError", "RequestError"),
     "flags": ("Flag",),
-    "judge": ("Bench", "JudgeSpec", "load_bench"),
-    "library": ("Library", "load_library", "load_rubric", "parse_rubric"),
+    "judges.judge": ("Bench", "JudgeSpec", "load_bench"),
+    "rubric.library": ("Library", "load_library", "load_rubric", "parse_rubric"),
     "outcome": (
         "AssessFailed",
         "AssessOutcome",
@@ -122,9 +122,9 @@ _NAMES_BY_MODULE = {
         "Verdict",
     ),
     "request": ("AssessRequest", "CompareRequest"),
-    "rubric": ("Criterion", "Rubric"),
+    "rubric.rubric": ("Criterion", "Rubric"),
     "rules": ("Finding", "Rule", "RuleInput", "RuleResult", "RulesReport"),
-    "scale": ("Point",),
+    "rubric.scale": ("Point",),
     "service": ("Service", "open_service"),
     "settings": ("Settings",),
     "types": ("Candidate", "Message", "Prompt", "ToolCall"),

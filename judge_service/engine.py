@@ -7,30 +7,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from judge_service import assess as assessing
-from judge_service import compare as comparing
-from judge_service.answer_history import PROMPTS, AnswerHistory
-from judge_service.ask import Asker
+from judge_service.asking.ask import Asker
 from judge_service.bias.live import ScoreHistory
-from judge_service.case import Case
+from judge_service.candidate.answer_history import PROMPTS, AnswerHistory
+from judge_service.candidate.exhibit import prompt_text, unread
+from judge_service.candidate.inspection import Inspection, inspect, unseen
 from judge_service.deadline import Deadline
 from judge_service.errors import InvalidRequest, JudgingError, Overloaded
 from judge_service.events import ConstantAnswer, Kind, Observer, nobody
-from judge_service.exhibit import prompt_text, unread
 from judge_service.flags import Flag
-from judge_service.history import PairHistory
-from judge_service.inspection import Inspection, inspect, unseen
-from judge_service.judge import Bench
-from judge_service.judged_event import judged
-from judge_service.library import Library
+from judge_service.judges.judge import Bench
+from judge_service.judges.selection import check_judges, known_families
+from judge_service.judging import assess as assessing
+from judge_service.judging import compare as comparing
+from judge_service.judging.case import Case
+from judge_service.judging.history import PairHistory
+from judge_service.judging.judged_event import judged
 from judge_service.outcome import AssessOutcome, CompareOutcome, Outcome, RankOutcome
 from judge_service.ranking import rank as ranking
 from judge_service.ranking.budget import check_group
 from judge_service.ranking.length_window import LengthWindow
 from judge_service.request import AssessRequest, CompareRequest, RankRequest, Request
-from judge_service.rubric import Rubric
+from judge_service.rubric.library import Library
+from judge_service.rubric.rubric import Rubric
 from judge_service.rules import RuleNeedsReference
-from judge_service.selection import check_judges, known_families
 from judge_service.types import Candidate
 from judge_service.verdicts.source import VerdictSource
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from judge_service.errors import JudgingError
-from judge_service.expectation import Expectation
 from judge_service.flags import Flag
+from judge_service.reply.expectation import Expectation
 from judge_service.rules import RulesReport
 from judge_service.usage import Usage
 

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from judge_service.adapters.backend_router import BackendRouter
 from judge_service.adapters.local_model import LocalModel, start_local_model
 from judge_service.adapters.opening import open_store
-from judge_service.ask import Asker
+from judge_service.asking.ask import Asker
 from judge_service.bias.board import BiasBoard
-from judge_service.case import Case
 from judge_service.cohort.cohorts import Cohorts
-from judge_service.correction import correction_faults, correction_warnings
 from judge_service.engine import Engine, Room
-from judge_service.envelope import assess_system, compare_system
+from judge_service.envelope.envelope import assess_system, compare_system
 from judge_service.errors import ConfigError, JudgingError, Overloaded
 from judge_service.events import Observer, nobody
 from judge_service.gates.gates import Gates
-from judge_service.judge import Bench, load_bench
-from judge_service.library import Library, load_library, shipped
-from judge_service.rubric_folder import RubricFolder
+from judge_service.judges.judge import Bench, load_bench
+from judge_service.judging.case import Case
+from judge_service.judging.correction import correction_faults, correction_warnings
+from judge_service.reply.unexpected import expectation_warnings
+from judge_service.rubric.folder import RubricFolder
+from judge_service.rubric.library import Library, load_library, shipped
 from judge_service.settings import MIN_SECRET_CHARS, Settings, judge_keys
 from judge_service.storage.secret import ServiceSecret, load_secret
 from judge_service.storage.store import Store
-from judge_service.unexpected import expectation_warnings
 from judge_service.verdicts.record import Seal
 from judge_service.verdicts.source import VerdictSource
 from judge_service.watch.opening import Watching, watch_settings

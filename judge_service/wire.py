@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from judge_service.errors import JudgingError
-from judge_service.expectation import Expectation
 from judge_service.outcome import (
     Assessed,
     AssessFailed,
@@ -21,6 +20,7 @@ from judge_service.outcome import (
     RankOutcome,
     Verdict,
 )
+from judge_service.reply.expectation import Expectation
 from judge_service.rules import RulesReport
 from judge_service.usage import Usage
 

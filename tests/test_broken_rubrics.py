@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge_service.errors import ConfigError
-from judge_service.library import load_library
+from judge_service.rubric.library import load_library
 from tests.test_library import RUBRIC, SCALE, folders
 
 

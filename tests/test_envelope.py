@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_service.envelope import assess_question, compare_question, render_user
-from judge_service.exhibit import exhibit
-from judge_service.library import load_library
-from judge_service.reply import Tokens
-from judge_service.rubric import Rubric
+from judge_service.candidate.exhibit import exhibit
+from judge_service.envelope.envelope import assess_question, compare_question, render_user
+from judge_service.reply.reply import Tokens
+from judge_service.rubric.library import load_library
+from judge_service.rubric.rubric import Rubric
 from judge_service.types import Candidate, Message, Prompt
 from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider, Seen, read

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service import control_tokens, escape, reply
-from judge_service.confusables import fold, is_invisible
-from judge_service.escape import decode, encode
+from judge_service.envelope import control_tokens, escape
+from judge_service.envelope.confusables import fold, is_invisible
+from judge_service.envelope.escape import decode, encode
+from judge_service.reply import reply
 
 FRAGMENTS = [
     *'<>&[]{}|/;#=`"\\ \n\t\r\0',

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.family import (
+from judge_service.judges.family import (
     MAX_NAME_CHARS,
     bare_name,
     families_of,

@@ -16,7 +16,7 @@ import pytest
 
 from judge_service import __version__
 from judge_service.api.answers import ProblemAnswer
-from judge_service.library import load_library
+from judge_service.rubric.library import load_library
 from tests.harness import RunningService, new_prompt
 from tests.http_api import ANSWERS, GOOD, KEY, PAIR, shipped_service, strict_json
 from tests.provider import FakeProvider, behaviours

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge_service.errors import ConfigError
-from judge_service.judge import Bench, JudgeSpec, load_bench
+from judge_service.judges.judge import Bench, JudgeSpec, load_bench
 from judge_service.settings import Settings
 from tests.harness import serve
 

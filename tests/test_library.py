@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judge_service.errors import ConfigError, UnknownRubric
-from judge_service.library import Library, load_library, load_rubric
+from judge_service.rubric.library import Library, load_library, load_rubric
 
 SCALE = '[{point = 1, means = "bad"}, {point = 2, means = "good"}]'
 RUBRIC = f"""

@@ -20,9 +20,9 @@ import json, sys
 sys.path.insert(0, {tree!r})
 import judge_service
 from judge_service import load_library
-from judge_service.family import families_of
-from judge_service.library import shipped
-from judge_service.escape import encode
+from judge_service.judges.family import families_of
+from judge_service.rubric.library import shipped
+from judge_service.envelope.escape import encode
 from judge_service.cli.app import app
 library = load_library()
 print(json.dumps({{

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judge_service.combine import lower_median
+from judge_service.judging.combine import lower_median
 from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.provider import Behaviour, FakeProvider, behaviours, faults
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.redaction import MIN_SYSTEM_RUN, redact
+from judge_service.reply.redaction import MIN_SYSTEM_RUN, redact
 
 SECRETS = ("0f3c" * 8, "0123456789abcdef", "fedcba9876543210")
 SYSTEM = (

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from judge_service.reply import (
+from judge_service.reply.reply import (
     MAX_REPLY_BYTES,
     ChoiceForm,
     Reading,

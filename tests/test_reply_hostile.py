@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.reply import MAX_REPLY_BYTES, ReplyForm, ScoresForm, Unreadable
+from judge_service.reply.reply import MAX_REPLY_BYTES, ReplyForm, ScoresForm, Unreadable
 from tests.test_reply import (
     CHOICE,
     GOOD,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from judge_service.errors import NoEligibleJudge
-from judge_service.judge import JudgeSpec
-from judge_service.rotation import eligible, order, panel, replacement
+from judge_service.judges.judge import JudgeSpec
+from judge_service.judges.rotation import eligible, order, panel, replacement
 from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
 

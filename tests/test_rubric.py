@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from judge_service.errors import ConfigError
-from judge_service.library import parse_rubric
-from judge_service.rubric import Rubric
-from judge_service.scale import Point, Scale
+from judge_service.rubric.library import parse_rubric
+from judge_service.rubric.rubric import Rubric
+from judge_service.rubric.scale import Point, Scale
 
 BASE: dict[str, Any] = {
     "id": "r",

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from judge_service.anchor import Anchor
-from judge_service.envelope import assess_system, compare_system
-from judge_service.exhibit import exhibit
-from judge_service.library import Library, load_library
-from judge_service.rubric import Criterion, Rubric
+from judge_service.candidate.exhibit import exhibit
+from judge_service.envelope.envelope import assess_system, compare_system
+from judge_service.rubric.anchor import Anchor
+from judge_service.rubric.library import Library, load_library
+from judge_service.rubric.rubric import Criterion, Rubric
 from judge_service.rules import run_rules
 from judge_service.types import Candidate
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.family import families_of, same_name
-from judge_service.served_model import Served, check_served
+from judge_service.judges.family import families_of, same_name
+from judge_service.judges.served_model import Served, check_served
 
 
 def check(requested: str, served: str | None, *patterns: str, family: str | None = None) -> Served:

@@ -8,14 +8,14 @@ from typing import Literal
 import numpy as np
 
 from benchmarks.rank_quality.judges import Floats, Group
-from judge_service.ask import Answer
-from judge_service.judge import JudgeSpec
+from judge_service.asking.ask import Answer
+from judge_service.judges.judge import JudgeSpec
 from judge_service.ranking.bradley_terry import Shown, strengths, win_shares
 from judge_service.ranking.by_list import orders
 from judge_service.ranking.by_pairs import why_undecided
 from judge_service.ranking.schedule import Meeting, all_orders, schedule
 from judge_service.ranking.table import Table
-from judge_service.reply import Reading
+from judge_service.reply.reply import Reading
 from judge_service.usage import Usage
 
 Way = Callable[[Group], Floats]

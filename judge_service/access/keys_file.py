@@ -13,7 +13,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from judge_service.errors import ConfigError
-from judge_service.library import explain
+from judge_service.rubric.library import explain
 from judge_service.storage.secret import ServiceSecret
 
 PEPPER_PURPOSE = "key pepper"

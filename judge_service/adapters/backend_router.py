@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from judge_service.adapters.openai_backend import OpenAIBackend
 from judge_service.adapters.prices import PriceList
 from judge_service.adapters.routing import Direct
-from judge_service.backend import Backend, ChatCall, ChatReply
-from judge_service.judge import JudgeSpec
+from judge_service.asking.backend import Backend, ChatCall, ChatReply
+from judge_service.judges.judge import JudgeSpec
 
 if TYPE_CHECKING:
     from judge_service.adapters.litellm_backend import LiteLLMBackend

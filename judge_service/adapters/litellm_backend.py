@@ -22,9 +22,9 @@ from judge_service.adapters.guarded_transport import EXCHANGE, GuardedTransport
 from judge_service.adapters.litellm_errors import translate
 from judge_service.adapters.provider_errors import too_large
 from judge_service.adapters.provider_reply import protocol_body, reply_from, without_key
-from judge_service.backend import ChatCall, ChatReply
+from judge_service.asking.backend import ChatCall, ChatReply
 from judge_service.errors import ConfigError
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 
 _O_SERIES = re.compile(r"o(?:1(?!-mini|-preview)|[3-9])(?:-|$)")
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")

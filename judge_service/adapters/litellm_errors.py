@@ -10,7 +10,6 @@ import re
 
 from judge_service.adapters.exchange import Exchange
 from judge_service.adapters.provider_errors import Complaint, complaint_of, error_of
-from judge_service.capability import refused_parameters
 from judge_service.errors import (
     ContentFiltered,
     ContextTooLong,
@@ -25,6 +24,7 @@ from judge_service.errors import (
     UpstreamError,
     UpstreamProtocolError,
 )
+from judge_service.judges.capability import refused_parameters
 
 BY_CLASS: dict[str, tuple[type[JudgingError], bool]] = {
     "AuthenticationError": (UpstreamAuthError, True),

@@ -22,8 +22,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from judge_service.errors import ConfigError
-from judge_service.family import families_of
-from judge_service.judge import JudgeSpec, Price
+from judge_service.judges.family import families_of
+from judge_service.judges.judge import JudgeSpec, Price
 from judge_service.request import MAX_TIMEOUT_S
 
 log = logging.getLogger("judge_service.local_model")

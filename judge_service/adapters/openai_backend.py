@@ -12,9 +12,9 @@ from judge_service.adapters.prices import PriceList
 from judge_service.adapters.provider_errors import error_of
 from judge_service.adapters.provider_reply import from_protocol, protocol_body, without_key
 from judge_service.adapters.routing import url_of
-from judge_service.backend import ChatCall, ChatReply
+from judge_service.asking.backend import ChatCall, ChatReply
 from judge_service.errors import JudgeTimeout, UpstreamError
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 GRACE_S = 1.0

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_service.adapters.provider_reply import counted
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 
 FILE = "model_prices_and_context_window_backup.json"
 LISTED = frozenset({"openai", "dashscope", "deepseek"})

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge_service.adapters.exchange import Exchange
-from judge_service.capability import refused_parameters
 from judge_service.errors import (
     ContentFiltered,
     ContextTooLong,
@@ -25,6 +24,7 @@ from judge_service.errors import (
     UpstreamError,
     UpstreamProtocolError,
 )
+from judge_service.judges.capability import refused_parameters
 
 _QUOTA = re.compile(
     r"insufficient[_ ](?:quota|balance|credit|funds)|exceeded[_ ](?:your[_ ])?current[_ ]quota|"

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge_service.adapters.exchange import MAX_REPLY_BYTES, Exchange
-from judge_service.backend import ChatReply
+from judge_service.asking.backend import ChatReply
 from judge_service.errors import UpstreamProtocolError
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from judge_service.usage import Usage
 
 _DONE = range(200, 300)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from judge_service.adapters.prices import LISTED, PriceList
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 
 OPENAI_URL = "https://api.openai.com/v1"
 COMPATIBLE = frozenset(

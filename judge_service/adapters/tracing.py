@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from judge_service.errors import ConfigError
 from judge_service.events import Attempted, Event, Judged
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor

@@ -28,7 +28,7 @@ from judge_service.drift.keeper import Busy, DriftRun, DriftRuns, Order
 from judge_service.errors import ConfigError
 from judge_service.gold.file import gold_of, load_gold
 from judge_service.gold.item import GoldSet
-from judge_service.library import shipped
+from judge_service.rubric.library import shipped
 from judge_service.service import Service
 
 router = APIRouter(prefix="/v1/drift-runs", tags=["drift"])

@@ -17,9 +17,9 @@ from judge_service.api.looking_answers import HealthAnswer, JudgesAnswer, ReadyA
 from judge_service.api.problems import Problem
 from judge_service.api.state import CallerDep, ServiceDep, caller_of
 from judge_service.api.telemetry import TelemetryDep
-from judge_service.judge import JudgeSpec
-from judge_service.rubric import Rubric
-from judge_service.rubric_file import document
+from judge_service.judges.judge import JudgeSpec
+from judge_service.rubric.file import document
+from judge_service.rubric.rubric import Rubric
 from judge_service.service import Service
 
 router = APIRouter(tags=["looking"])

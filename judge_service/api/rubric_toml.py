@@ -9,9 +9,9 @@ from typing import Any
 import tomlkit
 from tomlkit.items import AoT, Array, Item, Table
 
-from judge_service.library import UPLOADED
-from judge_service.rubric import Rubric
-from judge_service.rubric_file import document
+from judge_service.rubric.file import document
+from judge_service.rubric.library import UPLOADED
+from judge_service.rubric.rubric import Rubric
 
 _TABLES = ("weights", "length", "judging")
 _LISTS = ("criteria", "rules", "anchors")

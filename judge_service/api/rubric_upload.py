@@ -23,10 +23,10 @@ from judge_service.api.problems import Problem
 from judge_service.api.rubric_toml import rubric_toml
 from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.errors import ConfigError
-from judge_service.library import check_rubric, faults_of, shipped
-from judge_service.rubric import ID_PATTERN, Rubric
-from judge_service.rubric_file import FolderRefused, Put, VersionExists
-from judge_service.rubric_folder import RubricFolder
+from judge_service.rubric.file import FolderRefused, Put, VersionExists
+from judge_service.rubric.folder import RubricFolder
+from judge_service.rubric.library import check_rubric, faults_of, shipped
+from judge_service.rubric.rubric import ID_PATTERN, Rubric
 from judge_service.rules import Rule
 from judge_service.service import Service
 from judge_service.settings import PREFIX

@@ -27,7 +27,7 @@ from judge_service.request import (
     RankRequest,
     Strategy,
 )
-from judge_service.rubric import ID_PATTERN
+from judge_service.rubric.rubric import ID_PATTERN
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 MAX_TEXT_BYTES = 1024 * 1024

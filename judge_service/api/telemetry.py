@@ -13,8 +13,8 @@ from judge_service.adapters.tracing import Tracing
 from judge_service.api.live import LiveJudges
 from judge_service.api.request_note import note_event
 from judge_service.events import Event
-from judge_service.judge import Bench
-from judge_service.library import Library
+from judge_service.judges.judge import Bench
+from judge_service.rubric.library import Library
 
 
 @dataclass(slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, FiniteFloat, StringConstraints
 
 from judge_service.api.answers import Answer
 from judge_service.api.schemas import Wire
-from judge_service.rubric import ID_PATTERN
+from judge_service.rubric.rubric import ID_PATTERN
 from judge_service.watch.statistic import Name
 
 KindWord = Literal["assess", "compare", "rank"]

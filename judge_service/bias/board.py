@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from judge_service.bias.live import Score, ScoreHistory, Snapshot, live_report
 from judge_service.bias.report import BiasReport
-from judge_service.history import Pair, PairHistory
+from judge_service.judging.history import Pair, PairHistory
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from judge_service.interval import wilson
+from judge_service.judging.interval import wilson
 from judge_service.statistics.bootstrap import DRAWS, Bootstrap, Statistic
 
 MIN_CASES = 10

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from judge_service.bias.figure import LIVE_DRAWS, Resampled
 from judge_service.bias.record import PairRecord, PointRecord, marks_of, of_judge
 from judge_service.bias.report import BiasReport, Records, judge_bias
-from judge_service.history import WINDOW, Pair
-from judge_service.inspection import Inspection
+from judge_service.candidate.inspection import Inspection
+from judge_service.judging.history import WINDOW, Pair
 from judge_service.outcome import Assessed, AssessOutcome, Ranked, RankOutcome
-from judge_service.rubric import Rubric
+from judge_service.rubric.rubric import Rubric
 
 
 class Score(NamedTuple):

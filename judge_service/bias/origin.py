@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge_service.bias.record import Families, marks_of
-from judge_service.family import families_of, normalize_family
+from judge_service.judges.family import families_of, normalize_family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from judge_service.cli.preflight import Prepared
 from judge_service.cli.remote import KEY_VARIABLE
 from judge_service.cli.target import TRIAL_TIMEOUT_S
 from judge_service.cli.terminal import clean, out, print_json
-from judge_service.family import families_of
-from judge_service.rubric import Rubric
+from judge_service.judges.family import families_of
+from judge_service.rubric.rubric import Rubric
 from judge_service.service import FIRST_ASSESS, FIRST_COMPARE
 
 PROGRAM = "judge-service"

@@ -15,8 +15,8 @@ from judge_service.cli.terminal import complain, note, out, plain, print_json
 
 if TYPE_CHECKING:
     from judge_service.cli.checklist import Answered
-    from judge_service.judge import Bench
-    from judge_service.rubric import Rubric
+    from judge_service.judges.judge import Bench
+    from judge_service.rubric.rubric import Rubric
     from judge_service.settings import Settings
 
 _STYLES = {"yes": "green", "no": "yellow", "cannot tell": "dim"}
@@ -93,7 +93,7 @@ def _look(settings: Settings, environ: Mapping[str, str], wanted: list[str]) -> 
         watch_faults,
     )
     from judge_service.gold.folder import read_gold
-    from judge_service.unexpected import expectation_warnings
+    from judge_service.reply.unexpected import expectation_warnings
 
     found = Checked()
     bench = load_judges(settings, found.faults)

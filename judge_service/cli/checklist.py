@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from judge_service.gold.folder import GoldFile, gold_for
-from judge_service.judge import Bench
-from judge_service.metrics import assess_metrics, compare_metrics
-from judge_service.rubric import Criterion, Rubric
+from judge_service.judges.judge import Bench
+from judge_service.judging.metrics import assess_metrics, compare_metrics
+from judge_service.rubric.rubric import Criterion, Rubric
 from judge_service.rules import RulesReport
 
 Reply = Literal["yes", "no", "cannot tell"]

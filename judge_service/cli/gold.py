@@ -55,7 +55,7 @@ def check(
     from judge_service.cli.loading import anchors_folder
     from judge_service.gold.check import check_gold
     from judge_service.gold.file import load_gold
-    from judge_service.library import load_library
+    from judge_service.rubric.library import load_library
 
     settings, _ = settings_of(
         {"rubrics_dir": rubrics_dir, "anchors_dir": anchors_dir, "rule_modules": rule_modules}

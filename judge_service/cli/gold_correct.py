@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from judge_service.drift.plan import RunData
     from judge_service.gold.correct import Learnt
     from judge_service.gold.item import GoldSet
-    from judge_service.rubric import Rubric
+    from judge_service.rubric.rubric import Rubric
     from judge_service.settings import Settings
 
 
@@ -82,7 +82,7 @@ def _recorded(
     from judge_service.drift.journal import read_runs
     from judge_service.drift.plan import same_items
     from judge_service.gold.file import load_gold
-    from judge_service.library import load_library
+    from judge_service.rubric.library import load_library
 
     items, recorded = load_gold(gold), read_runs(runs)
     name = next((n for n, side in recorded.sides.items() if judge in (None, side.judge)), None)

@@ -16,7 +16,7 @@ from judge_service.cli.terminal import note, out, plain, print_json
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from judge_service.judge import JudgeSpec
+    from judge_service.judges.judge import JudgeSpec
     from judge_service.settings import Settings
 
 _LIMITS = ("max_concurrency", "rpm", "tpm", "attempt_timeout_s")
@@ -95,7 +95,7 @@ async def _remote(url: str, ping: bool, seconds: float) -> tuple[list[dict[str, 
 
 def _local(flags: Mapping[str, object]) -> tuple[list[dict[str, Any]], list[str]]:
     """The judges of the configuration, without starting anything."""
-    from judge_service.judge import load_bench
+    from judge_service.judges.judge import load_bench
 
     settings, environ = settings_of(flags)
     file = settings.judges_file()
@@ -116,7 +116,7 @@ def _local(flags: Mapping[str, object]) -> tuple[list[dict[str, Any]], list[str]
 
 def _embedded(settings: Settings) -> dict[str, Any]:
     from judge_service.adapters.local_model import JUDGE_ID, bundled_weights
-    from judge_service.family import families_of
+    from judge_service.judges.family import families_of
 
     file = settings.local_model or bundled_weights()
     name = None if file is None else file.stem

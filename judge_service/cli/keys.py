@@ -219,7 +219,7 @@ def _entry(name: str, sha256: str, given: dict[str, Any], path: Path) -> KeyEntr
 
     from judge_service.access.keys_file import KeyEntry, check_together
     from judge_service.cli.keys_edit import entries_of
-    from judge_service.library import explain
+    from judge_service.rubric.library import explain
 
     others = entries_of(path)
     other = next((entry for entry in others if entry.name == name), None)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from judge_service.cli.exits import UserError
 from judge_service.errors import ConfigError
-from judge_service.judge import Bench, load_bench
-from judge_service.library import Library, load_library, load_rubric, shipped
-from judge_service.rubric import Rubric
+from judge_service.judges.judge import Bench, load_bench
+from judge_service.rubric.library import Library, load_library, load_rubric, shipped
+from judge_service.rubric.rubric import Rubric
 from judge_service.settings import DEFAULT_JUDGES_FILE, Settings
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from judge_service.cli.exits import UserError
 from judge_service.cli.requests import asked
 from judge_service.cli.target import in_process
-from judge_service.library import Library
-from judge_service.rubric import Criterion, Rubric
-from judge_service.scale import Point
+from judge_service.rubric.library import Library
+from judge_service.rubric.rubric import Criterion, Rubric
+from judge_service.rubric.scale import Point
 
 if TYPE_CHECKING:
     from judge_service.cli.remote import Remote

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from judge_service.access.keys_file import load_keys
 from judge_service.adapters.tracing import require_opentelemetry
 from judge_service.errors import ConfigError
-from judge_service.family import families_of
-from judge_service.judge import Bench, JudgeSpec, load_bench
-from judge_service.library import Library, load_library, shipped
+from judge_service.judges.family import families_of
+from judge_service.judges.judge import Bench, JudgeSpec, load_bench
+from judge_service.rubric.library import Library, load_library, shipped
 from judge_service.settings import Settings, judge_keys
 from judge_service.watch.opening import check_watch
 

@@ -78,7 +78,7 @@ def asked(kind: Kind, data: dict[str, Any]) -> Asked:
     from pydantic import ValidationError
 
     from judge_service.api.schemas import AssessBody, CompareBody, RankBody
-    from judge_service.library import explain
+    from judge_service.rubric.library import explain
 
     schemas: dict[Kind, type[AssessBody] | type[CompareBody] | type[RankBody]] = {
         "assess": AssessBody, "compare": CompareBody, "rank": RankBody,

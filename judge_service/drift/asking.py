@@ -7,15 +7,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from judge_service.answer_history import AnswerHistory
+from judge_service.candidate.answer_history import AnswerHistory
+from judge_service.candidate.inspection import Inspection, inspect
 from judge_service.drift.judgement import MAX_REASON_CHARS, Judgement, Status
 from judge_service.drift.side import Side
 from judge_service.engine import Engine
 from judge_service.errors import JudgingError
 from judge_service.gold.item import GoldItem
-from judge_service.history import PairHistory
-from judge_service.inspection import Inspection, inspect
-from judge_service.library import Library
+from judge_service.judging.history import PairHistory
 from judge_service.outcome import (
     Assessed,
     AssessOutcome,
@@ -25,6 +24,7 @@ from judge_service.outcome import (
     Verdict,
 )
 from judge_service.request import AssessRequest, CompareRequest
+from judge_service.rubric.library import Library
 from judge_service.types import Candidate
 from judge_service.usage import Usage
 

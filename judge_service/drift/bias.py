@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from judge_service.candidate.exhibit import unread
 from judge_service.drift.data import Lined, label
 from judge_service.drift.judgement import Judgement
 from judge_service.drift.plan import RunData
 from judge_service.drift.position import position_counts
 from judge_service.drift.side import SideInfo
-from judge_service.exhibit import unread
 from judge_service.gold.item import GoldItem
 from judge_service.outcome import PairOutcome
 from judge_service.statistics.bootstrap import Bootstrap, Floats, divide

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from judge_service.interval import wilson
+from judge_service.judging.interval import wilson
 from judge_service.statistics.bootstrap import Bootstrap, ratio
 from judge_service.statistics.estimate import Estimate, wire
 

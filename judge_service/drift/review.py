@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from judge_service.candidate.exhibit import prompt_text, unread
 from judge_service.drift.data import Lined, Row
 from judge_service.drift.judgement import Judgement
-from judge_service.exhibit import prompt_text, unread
 from judge_service.gold.item import GoldItem
 
 MAX_TEXT_CHARS = 4_000

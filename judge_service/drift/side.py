@@ -9,9 +9,9 @@ from typing import Any
 
 from judge_service.errors import ConfigError
 from judge_service.gold.item import GoldSet, Kind
-from judge_service.judge import Bench, JudgeSpec, fingerprint
-from judge_service.library import Library
-from judge_service.rubric import Judging, Rubric
+from judge_service.judges.judge import Bench, JudgeSpec, fingerprint
+from judge_service.rubric.library import Library
+from judge_service.rubric.rubric import Judging, Rubric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from judge_service.gates.rate import WINDOW_S, Rates, Reserved
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from judge_service.storage.store import Store
 
 POLL_S = (0.005, 0.025)

@@ -32,7 +32,7 @@ from judge_service.gates.passage import (
     waited_in_vain,
 )
 from judge_service.gates.retry_budget import RetryBudget
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from judge_service.usage import Usage
 from judge_service.waiting import done_within
 

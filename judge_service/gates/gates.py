@@ -21,7 +21,7 @@ from judge_service.gates.gate import Gate, Surroundings
 from judge_service.gates.gate_state import GateState
 from judge_service.gates.rate import WINDOW_S
 from judge_service.gates.retry_budget import RetryBudget
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from judge_service.settings import DEFAULT_MAX_QUEUE
 from judge_service.storage.memory_store import MemoryStore
 from judge_service.storage.store import Store

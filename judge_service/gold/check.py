@@ -10,7 +10,7 @@ from typing import Any
 from judge_service.gold.duplicates import duplicates
 from judge_service.gold.item import GoldSet
 from judge_service.gold.remarks import Remark, fault, some, warn
-from judge_service.rubric import Rubric
+from judge_service.rubric.rubric import Rubric
 from judge_service.statistics.bootstrap import Bootstrap, ratio
 from judge_service.statistics.estimate import Estimate, wire
 from judge_service.statistics.krippendorff import MAX_VALUES, Metric, krippendorff_alpha

@@ -11,7 +11,7 @@ import numpy as np
 from judge_service.drift.judgement import Judgement
 from judge_service.drift.plan import Run
 from judge_service.gold.item import GoldItem, GoldSet
-from judge_service.rubric import Criterion, Rubric
+from judge_service.rubric.rubric import Criterion, Rubric
 from judge_service.statistics.bootstrap import Bootstrap, Floats, weighted_mean
 from judge_service.statistics.estimate import Estimate, wire
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from judge_service.errors import ConfigError
 from judge_service.gold.item import GoldItem, GoldSet
 from judge_service.gold.line import GoldLine, line_of
-from judge_service.library import explain
+from judge_service.rubric.library import explain
 
 MAX_ITEMS = 10_000
 MAX_FILE_BYTES = 64 * 1024 * 1024

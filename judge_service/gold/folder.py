@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge_service.gold.file import read_gold_file
-from judge_service.rubric import Rubric
+from judge_service.rubric.rubric import Rubric
 
 
 @dataclass(slots=True, kw_only=True)

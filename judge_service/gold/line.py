@@ -17,8 +17,8 @@ from pydantic import (
     model_validator,
 )
 
-from judge_service.family import normalize_family
 from judge_service.gold.item import GoldItem
+from judge_service.judges.family import normalize_family
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 MAX_TEXT_BYTES = 1024 * 1024

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
 
 from judge_service.errors import ConfigError
-from judge_service.library import explain
+from judge_service.rubric.library import explain
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"\S")]
 

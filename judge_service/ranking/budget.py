@@ -6,7 +6,7 @@ from judge_service.errors import InvalidRequest
 from judge_service.ranking.group import Followed
 from judge_service.ranking.schedule import fewest
 from judge_service.request import RankRequest
-from judge_service.rubric import Rubric
+from judge_service.rubric.rubric import Rubric
 
 
 def check_group(request: RankRequest, rubric: Rubric) -> None:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from judge_service.ask import Answer
+from judge_service.asking.ask import Answer
 from judge_service.bias.record import marks_of
-from judge_service.case import Case
-from judge_service.envelope import PAIR_FORM, Question, compare_question
+from judge_service.envelope.envelope import PAIR_FORM, Question, compare_question
 from judge_service.errors import Inconclusive, JudgingError
-from judge_service.expectation import preference
 from judge_service.flags import Flag
-from judge_service.history import PairHistory
-from judge_service.judge import JudgeSpec
-from judge_service.judged_event import pair_judged
+from judge_service.judges.judge import JudgeSpec
+from judge_service.judging.case import Case
+from judge_service.judging.history import PairHistory
+from judge_service.judging.judged_event import pair_judged
 from judge_service.outcome import PairCounts
 from judge_service.ranking.asking import Ask, Reply, ask_all
 from judge_service.ranking.members import Distinct
 from judge_service.ranking.schedule import Meeting, schedule
 from judge_service.ranking.table import Pair, Table
-from judge_service.unexpected import flag_unexpected
+from judge_service.reply.expectation import preference
+from judge_service.reply.unexpected import flag_unexpected
 from judge_service.verdicts.source import VerdictSource
 
 

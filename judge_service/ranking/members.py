@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from judge_service.case import Case
-from judge_service.data_block import encode_messages
-from judge_service.escape import encode
-from judge_service.exhibit import Exhibit, prompt_text
-from judge_service.inspection import Inspection
+from judge_service.candidate.exhibit import Exhibit, prompt_text
+from judge_service.candidate.inspection import Inspection
+from judge_service.envelope.data_block import encode_messages
+from judge_service.envelope.escape import encode
+from judge_service.judging.case import Case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

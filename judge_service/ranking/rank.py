@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judge_service import combine
-from judge_service.assess import told_of
-from judge_service.case import Case
-from judge_service.correction import flag_corrections
+from judge_service.candidate.inspection import Inspection
 from judge_service.errors import NoEligibleJudge, QuorumNotMet
-from judge_service.fit import check_after, check_before
 from judge_service.flags import Flag
-from judge_service.history import PairHistory
-from judge_service.inspection import Inspection
+from judge_service.judges.selection import Selection, select
+from judge_service.judging import combine
+from judge_service.judging.assess import told_of
+from judge_service.judging.case import Case
+from judge_service.judging.correction import flag_corrections
+from judge_service.judging.fit import check_after, check_before
+from judge_service.judging.history import PairHistory
 from judge_service.outcome import RankOutcome
 from judge_service.ranking.budget import strategy_of
 from judge_service.ranking.by_assess import Scored, score_all
@@ -24,9 +25,8 @@ from judge_service.ranking.members import Distinct
 from judge_service.ranking.result import concluded, lost, lost_to
 from judge_service.ranking.ties import settle
 from judge_service.ranking.tournament import by_pairs
+from judge_service.reply.unexpected import flag_unexpected
 from judge_service.request import RankRequest
-from judge_service.selection import Selection, select
-from judge_service.unexpected import flag_unexpected
 from judge_service.verdicts.source import VerdictSource
 
 

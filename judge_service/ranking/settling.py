@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from judge_service.combine import length_factor
-from judge_service.rubric import Rubric
+from judge_service.judging.combine import length_factor
+from judge_service.rubric.rubric import Rubric
 
 REACH = 0.45
 """The share of a step by which a reward moves at most; half a step would reach the next one."""

@@ -6,16 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from judge_service.ask import Answer
-from judge_service.envelope import PAIR_FORM
+from judge_service.asking.ask import Answer
+from judge_service.envelope.envelope import PAIR_FORM
 from judge_service.errors import JudgingError, QuorumNotMet
-from judge_service.expectation import UNKNOWN, Expectation, preference, together
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
+from judge_service.judging.pairwise import mapped_back, pair_outcome, panel_outcome
 from judge_service.outcome import Choice, PairCounts, PairOutcome
-from judge_service.pairwise import mapped_back, pair_outcome, panel_outcome
 from judge_service.ranking.asking import Reply
 from judge_service.ranking.bradley_terry import Shown, strengths, win_shares
 from judge_service.ranking.schedule import Meeting, all_orders
+from judge_service.reply.expectation import UNKNOWN, Expectation, preference, together
 
 Pair = tuple[int, int]
 WON: dict[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judge_service.flags import Flag
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
+from judge_service.judges.selection import Selection
 from judge_service.outcome import PairCounts
 from judge_service.ranking.by_pairs import play
 from judge_service.ranking.group import Group
@@ -13,7 +14,6 @@ from judge_service.ranking.members import Distinct
 from judge_service.ranking.schedule import default_calls, fewest
 from judge_service.ranking.settling import Room, apart, room, smallest_step, tied
 from judge_service.ranking.tournament import appeal_of, are_graded
-from judge_service.selection import Selection
 
 
 async def settle(

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judge_service import combine
-from judge_service.case import Case
 from judge_service.flags import Flag
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
+from judge_service.judges.rotation import replacement
+from judge_service.judges.selection import Selection
+from judge_service.judging import combine
+from judge_service.judging.case import Case
 from judge_service.outcome import RankOutcome
 from judge_service.ranking.by_pairs import Appeal, Played, play
 from judge_service.ranking.group import Group
 from judge_service.ranking.members import Distinct
 from judge_service.ranking.result import concluded, lost_to
 from judge_service.ranking.schedule import all_orders, default_calls
-from judge_service.rotation import replacement
-from judge_service.selection import Selection
 
 
 async def by_pairs(group: Group, selection: Selection) -> RankOutcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from judge_service.interval import wilson
+from judge_service.judging.interval import wilson
 from judge_service.statistics.bootstrap import Bootstrap, weighted_mean
 from judge_service.statistics.estimate import Estimate
 

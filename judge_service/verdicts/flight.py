@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 
-from judge_service.ask import Answer
+from judge_service.asking.ask import Answer
 from judge_service.deadline import Deadline
 from judge_service.errors import DeadlineExceeded
 from judge_service.usage import Ledger, Usage

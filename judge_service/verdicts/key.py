@@ -10,9 +10,9 @@ import hashlib
 import json
 from typing import Any
 
-from judge_service.envelope import Question
-from judge_service.judge import JudgeSpec
-from judge_service.reply import ChoiceForm, ReplyForm, ScoreForm
+from judge_service.envelope.envelope import Question
+from judge_service.judges.judge import JudgeSpec
+from judge_service.reply.reply import ChoiceForm, ReplyForm, ScoreForm
 from judge_service.types import Message
 
 KEY_VERSION = 1

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge_service.probabilities import ROUNDING, offered_by_name
-from judge_service.reply import ChoiceForm, Reading, ReplyForm, ScoreForm
+from judge_service.reply.probabilities import ROUNDING, offered_by_name
+from judge_service.reply.reply import ChoiceForm, Reading, ReplyForm, ScoreForm
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
 

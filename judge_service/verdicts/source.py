@@ -14,13 +14,13 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, nullcontext
 from typing import Literal
 
-from judge_service.ask import Answer, Asker, Budget
-from judge_service.case import Case
-from judge_service.envelope import Question
+from judge_service.asking.ask import Answer, Asker, Budget
+from judge_service.envelope.envelope import Question
 from judge_service.errors import JudgingError
 from judge_service.events import Joined, LookedUp, Observer, nobody
-from judge_service.judge import JudgeSpec
-from judge_service.served_model import Served, check_served
+from judge_service.judges.judge import JudgeSpec
+from judge_service.judges.served_model import Served, check_served
+from judge_service.judging.case import Case
 from judge_service.storage.store import UNKNOWN, Found, Store, Unknown
 from judge_service.usage import Usage
 from judge_service.verdicts.flight import Flight

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from judge_service.events import Observer, WatchSkipped
 from judge_service.gates.gate_state import GateState
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from judge_service.watch.bill import Bill, Watch
 
 log = logging.getLogger("judge_service.watch")

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from judge_service.events import AlarmChanged, Kind, Observer
-from judge_service.judge import Bench, fingerprint
-from judge_service.rubric import Rubric
+from judge_service.judges.judge import Bench, fingerprint
+from judge_service.rubric.rubric import Rubric
 from judge_service.watch.alarm import Alarm, Series, utc
 from judge_service.watch.baseline import Baseline
 from judge_service.watch.chart import Chart

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judge_service.inspection import Inspection
+from judge_service.candidate.inspection import Inspection
 from judge_service.outcome import Assessed, Outcome, Ranked
-from judge_service.rubric import Rubric
+from judge_service.rubric.rubric import Rubric
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 from judge_service.engine import Engine
 from judge_service.errors import ConfigError
 from judge_service.events import Event, Observer
-from judge_service.judge import Bench
-from judge_service.library import Library
+from judge_service.judges.judge import Bench
+from judge_service.rubric.library import Library
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store

@@ -19,8 +19,8 @@ from judge_service.engine import Engine
 from judge_service.errors import RequestError
 from judge_service.events import Observer, SentinelJudged
 from judge_service.gold.item import GoldItem
-from judge_service.judge import JudgeSpec, fingerprint
-from judge_service.rubric import Rubric
+from judge_service.judges.judge import JudgeSpec, fingerprint
+from judge_service.rubric.rubric import Rubric
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store
 from judge_service.watch.background import Background

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from judge_service.drift.judgement import Judgement
 from judge_service.gold.item import GoldItem
-from judge_service.pairwise import PREFERENCE
-from judge_service.rubric import Rubric
+from judge_service.judging.pairwise import PREFERENCE
+from judge_service.rubric.rubric import Rubric
 
 CLOSE = 0.5
 """A point agrees with people when it is no farther than this, in points, from their mean."""

@@ -10,9 +10,9 @@ from judge_service.drift.side import Side, kind_of, rubric_of
 from judge_service.errors import ConfigError
 from judge_service.gold.file import load_gold
 from judge_service.gold.item import GoldSet
-from judge_service.judge import JudgeSpec
-from judge_service.library import Library
-from judge_service.rubric import Rubric
+from judge_service.judges.judge import JudgeSpec
+from judge_service.rubric.library import Library
+from judge_service.rubric.rubric import Rubric
 from judge_service.watch.settings import TABLE, SentinelSettings
 
 

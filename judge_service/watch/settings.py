@@ -18,8 +18,8 @@ from pydantic import (
 )
 
 from judge_service.errors import ConfigError
-from judge_service.judge import Bench
-from judge_service.library import explain, read_toml
+from judge_service.judges.judge import Bench
+from judge_service.rubric.library import explain, read_toml
 
 TABLE = "watch"
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]

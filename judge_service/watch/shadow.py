@@ -12,20 +12,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from judge_service.answer_history import AnswerHistory
 from judge_service.bias.live import ScoreHistory
-from judge_service.case import Case
+from judge_service.candidate.answer_history import AnswerHistory
+from judge_service.candidate.inspection import Inspection
 from judge_service.drift.side import Side
 from judge_service.engine import Engine
 from judge_service.events import Kind, Observer, ShadowJudged
-from judge_service.history import PairHistory
-from judge_service.inspection import Inspection
-from judge_service.judge import JudgeSpec
-from judge_service.library import Library
+from judge_service.judges.judge import JudgeSpec
+from judge_service.judging.case import Case
+from judge_service.judging.history import PairHistory
 from judge_service.outcome import Assessed, Compared, Outcome
 from judge_service.ranking.length_window import LengthWindow
 from judge_service.request import AssessRequest
-from judge_service.rubric import Rubric
+from judge_service.rubric.library import Library
+from judge_service.rubric.rubric import Rubric
 from judge_service.watch.background import Background
 from judge_service.watch.desk import Desk
 from judge_service.watch.settings import ShadowSettings

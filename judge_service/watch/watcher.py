@@ -9,12 +9,11 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from judge_service.case import Case
+from judge_service.candidate.exhibit import prompt_text
+from judge_service.candidate.inspection import Inspection
 from judge_service.errors import JudgeServiceError
 from judge_service.events import Attempted, Event, Kind, Observer, PairJudged, WatchValue
-from judge_service.exhibit import prompt_text
-from judge_service.inspection import Inspection
-from judge_service.library import Library
+from judge_service.judging.case import Case
 from judge_service.outcome import (
     Assessed,
     AssessFailed,
@@ -24,6 +23,7 @@ from judge_service.outcome import (
     Ranked,
     RankFailed,
 )
+from judge_service.rubric.library import Library
 from judge_service.watch.chart import Chart
 from judge_service.watch.desk import Desk
 from judge_service.watch.observed import Scored, assessed, is_fresh, mean_chars, ranked

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from judge_service.adapters.backend_router import BackendRouter
 from judge_service.adapters.litellm_backend import load_litellm
 from judge_service.api.answers import ErrorCode
-from judge_service.backend import ChatCall, ChatReply
-from judge_service.judge import JudgeSpec
+from judge_service.asking.backend import ChatCall, ChatReply
+from judge_service.judges.judge import JudgeSpec
 from tests.harness import RunningService
 from tests.provider import Behaviour, FakeProvider, by_hand
 

@@ -10,9 +10,9 @@ import pytest
 
 from judge_service.adapters.exchange import Exchange
 from judge_service.adapters.litellm_errors import translate
-from judge_service.capability import refused_parameters
 from judge_service.errors import ConfigError, ParameterRefused
-from judge_service.judge import load_bench
+from judge_service.judges.capability import refused_parameters
+from judge_service.judges.judge import load_bench
 from tests.backend.support import assess, exceptions
 from tests.harness import Judges, RunningService
 from tests.provider import Behaviour, FakeProvider, Reply, Seen, behaviours, faults

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from judge_service.adapters.backend_router import BackendRouter
-from judge_service.backend import ChatCall
+from judge_service.asking.backend import ChatCall
 from judge_service.errors import JudgeTimeout, UpstreamError
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from tests.backend.support import ask
 from tests.provider import FakeProvider, behaviours, by_hand, faults
 

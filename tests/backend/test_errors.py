@@ -7,7 +7,7 @@ import pytest
 from judge_service.adapters.exchange import Exchange
 from judge_service.adapters.litellm_errors import BY_CLASS, translate
 from judge_service.errors import JudgingError, UpstreamError
-from judge_service.fit import window_in
+from judge_service.judging.fit import window_in
 from tests.backend.support import CODES, Call, exceptions
 from tests.provider import Behaviour, FakeProvider, behaviours, faults
 from tests.provider.replies import json_reply

@@ -10,8 +10,8 @@ import pytest
 
 from judge_service.adapters.litellm_backend import load_litellm
 from judge_service.adapters.prices import PriceList
-from judge_service.backend import ChatCall
-from judge_service.judge import JudgeSpec, Price
+from judge_service.asking.backend import ChatCall
+from judge_service.judges.judge import JudgeSpec, Price
 from tests.backend.support import ask
 from tests.provider import FakeProvider, Reply, Usage, by_hand
 

@@ -13,7 +13,7 @@ import pytest
 from judge_service.adapters.litellm_backend import load_litellm
 from judge_service.adapters.prices import PriceList
 from judge_service.adapters.routing import Direct, speaks_openai
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from tests.provider import FakeProvider
 
 LOCAL = "http://127.0.0.1:8000/v1"
@@ -143,8 +143,8 @@ def test_no_model_of_openai_is_sent_what_litellm_would_change() -> None:
 SCRIPT = """
 import asyncio, sys
 from judge_service.adapters.backend_router import BackendRouter
-from judge_service.backend import ChatCall
-from judge_service.judge import JudgeSpec
+from judge_service.asking.backend import ChatCall
+from judge_service.judges.judge import JudgeSpec
 
 async def main():
     backend = BackendRouter()

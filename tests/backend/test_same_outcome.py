@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from judge_service.adapters.backend_router import BackendRouter
-from judge_service.backend import ChatCall
+from judge_service.asking.backend import ChatCall
 from judge_service.errors import JudgeServiceError, JudgingError, ParameterRefused
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from tests.provider import Behaviour, FakeProvider, Reply, behaviours, by_hand, faults
 from tests.provider.replies import error, json_reply
 

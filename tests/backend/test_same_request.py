@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from judge_service.adapters.routing import SAMPLING, speaks_openai
-from judge_service.backend import ChatCall
-from judge_service.judge import JudgeSpec
+from judge_service.asking.backend import ChatCall
+from judge_service.judges.judge import JudgeSpec
 from tests.backend.support import ask
 from tests.provider import FakeProvider, Recorded
 

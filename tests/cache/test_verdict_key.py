@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_service.envelope import Question
-from judge_service.judge import JudgeSpec
-from judge_service.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm
+from judge_service.envelope.envelope import Question
+from judge_service.judges.judge import JudgeSpec
+from judge_service.reply.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm
 from judge_service.types import Message, ToolCall
 from judge_service.verdicts.key import verdict_key
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm
+from judge_service.reply.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm
 from judge_service.storage.secret import ServiceSecret
 from judge_service.verdicts.record import Seal, VerdictRecord, offered, record_of
 

@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from judge_service.ask import Asker
-from judge_service.backend import ChatCall, ChatReply
+from judge_service.asking.ask import Asker
+from judge_service.asking.backend import ChatCall, ChatReply
 from judge_service.cohort.cohorts import Cohorts
 from judge_service.cohort.joined import Joined
 from judge_service.cohort.request import JoinRequest
 from judge_service.engine import Engine
-from judge_service.judge import Bench, JudgeSpec
-from judge_service.library import load_library
+from judge_service.judges.judge import Bench, JudgeSpec
+from judge_service.rubric.library import load_library
 from judge_service.storage.memory_store import MemoryStore
 from judge_service.storage.secret import ServiceSecret
 from judge_service.types import Candidate

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge_service.backend import ChatCall, ChatReply
+from judge_service.asking.backend import ChatCall, ChatReply
 from judge_service.cohort.wire import join_wire
 from tests.cohort.members import client, join
 from tests.cohort.support import CountingStore, PlainJudge, cohorts, joined, request

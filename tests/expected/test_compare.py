@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judge_service.cli.outcome import show
-from judge_service.expectation import Expectation, together
+from judge_service.reply.expectation import Expectation, together
 from tests.expected.support import assess, choices, compare, scores, unexpected
 from tests.harness import RunningService
 from tests.provider import FakeProvider, Seen, behaviours

@@ -11,8 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.probabilities import option_probabilities
-from judge_service.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm, Tokens, read_reply
+from judge_service.reply.probabilities import option_probabilities
+from judge_service.reply.reply import (
+    ChoiceForm,
+    ReplyForm,
+    ScoreForm,
+    ScoresForm,
+    Tokens,
+    read_reply,
+)
 from tests.expected.support import assess, unexpected
 from tests.harness import RunningService
 from tests.provider import FakeProvider, Reply, Seen

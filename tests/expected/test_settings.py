@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from judge_service.capability import Capability
-from judge_service.envelope import PAIR_FORM, Question
+from judge_service.envelope.envelope import PAIR_FORM, Question
 from judge_service.errors import ConfigError
-from judge_service.judge import Bench, JudgeSpec, fingerprint, load_bench
-from judge_service.library import load_library
-from judge_service.reply import ScoreForm
+from judge_service.judges.capability import Capability
+from judge_service.judges.judge import Bench, JudgeSpec, fingerprint, load_bench
+from judge_service.reply.reply import ScoreForm
+from judge_service.reply.unexpected import expectation_warnings
+from judge_service.rubric.library import load_library
 from judge_service.storage.secret import ServiceSecret
 from judge_service.types import Message
-from judge_service.unexpected import expectation_warnings
 from judge_service.verdicts.key import verdict_key
 from judge_service.verdicts.record import Seal, VerdictRecord, offered, record_of
 from tests.harness import write_rubric

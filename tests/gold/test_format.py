@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from judge_service.errors import ConfigError
 from judge_service.gold.file import gold_text, load_gold, parse_gold
 from judge_service.gold.item import GoldItem, majority
-from judge_service.library import shipped
 from judge_service.outcome import Choice
+from judge_service.rubric.library import shipped
 from judge_service.types import Candidate, Message, ToolCall
 from tests.gold.support import line, pair, write
 

@@ -13,7 +13,7 @@ from judge_service.events import Event
 from judge_service.gates.gate import Gate
 from judge_service.gates.gates import Gates
 from judge_service.gates.passage import Fate, Passage
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from judge_service.storage.memory_store import MemoryStore
 from judge_service.usage import Usage
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from judge_service.ask import Asker
-from judge_service.backend import ChatCall, ChatReply
+from judge_service.asking.ask import Asker
+from judge_service.asking.backend import ChatCall, ChatReply
 from judge_service.deadline import Deadline
-from judge_service.envelope import Question
+from judge_service.envelope.envelope import Question
 from judge_service.errors import (
     BreakerOpen,
     DeadlineExceeded,
@@ -25,8 +25,8 @@ from judge_service.errors import (
 from judge_service.events import Attempted, Retried, RetryDenied
 from judge_service.gates.gates import Gates
 from judge_service.gates.retry_budget import CAPACITY, RETRY_COST
-from judge_service.judge import JudgeSpec
-from judge_service.reply import ScoreForm
+from judge_service.judges.judge import JudgeSpec
+from judge_service.reply.reply import ScoreForm
 from judge_service.usage import Ledger, Usage
 from tests.limits.support import Events, spec
 

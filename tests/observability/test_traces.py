@@ -16,7 +16,7 @@ from judge_service.adapters import tracing
 from judge_service.adapters.tracing import Tracing, require_opentelemetry
 from judge_service.errors import ConfigError
 from judge_service.events import Attempted
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from judge_service.settings import Settings
 from judge_service.usage import Usage
 from tests.harness import RunningService, judged_by

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from judge_service.library import load_library
 from judge_service.probing.observe import assessed, compared
 from judge_service.probing.view import NoRubric, view_of
-from judge_service.rubric_file import document
+from judge_service.rubric.file import document
+from judge_service.rubric.library import load_library
 
 LIBRARY = load_library()
 RUBRIC = view_of(document(LIBRARY["quick-look"]))

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from judge_service.errors import ConfigError
-from judge_service.library import load_library
 from judge_service.probing.decorated import padded
 from judge_service.probing.item import ProbeItem, filler, parse_items, shipped_items
 from judge_service.probing.plan import How, Plan, Subject, plan
 from judge_service.probing.probe import Making, Probe
 from judge_service.probing.table import PROBES
 from judge_service.probing.view import RubricView, view_of
-from judge_service.rubric_file import document
+from judge_service.rubric.file import document
+from judge_service.rubric.library import load_library
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "probe.md"
 LIBRARY = load_library()

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge_service.rubric_folder import RubricFolder
+from judge_service.rubric.folder import RubricFolder
 from tests.harness import Judges, RunningService, write_rubric
 from tests.provider import FakeProvider
 from tests.rubric_upload.support import open_folder, over, put, rubric, version

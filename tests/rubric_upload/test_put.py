@@ -15,7 +15,7 @@ import pytest
 
 from judge_service import load_library
 from judge_service.api.answers import RubricPutAnswer
-from judge_service.rubric_file import document
+from judge_service.rubric.file import document
 from tests.harness import RunningService
 from tests.provider import FakeProvider, behaviours
 from tests.rubric_upload.support import ANCHOR, loaded, open_folder, over, put, rubric

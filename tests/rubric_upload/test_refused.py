@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judge_service.api.auth import key_hash
-from judge_service.library import shipped
+from judge_service.rubric.library import shipped
 from tests.harness import RunningService, write_rubric
 from tests.http_api import shipped_service
 from tests.rubric_upload.support import ANCHOR, loaded, open_folder, put, rubric

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_service.chat_template import (
+from judge_service.candidate.chat_template import (
     Exchange,
     NoResponse,
     clean_response,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge_service.gates.gate_state import GateState
-from judge_service.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec
 from judge_service.storage.memory_store import MemoryStore
 from judge_service.usage import Usage
 from judge_service.watch.background import Background

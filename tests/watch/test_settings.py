@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from judge_service.errors import ConfigError
-from judge_service.judge import load_bench
-from judge_service.library import load_library
+from judge_service.judges.judge import load_bench
+from judge_service.rubric.library import load_library
 from judge_service.watch.opening import watch_settings
 from judge_service.watch.sentinel_plan import sentinels_of
 from judge_service.watch.settings import SentinelSettings, WatchSettings, load_watch

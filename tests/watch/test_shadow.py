@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judge_service.api.watching_answers import ShadowAnswer
-from judge_service.library import load_library
+from judge_service.rubric.library import load_library
 from judge_service.watch.shadow import chosen
 from tests.harness import RunningService, write_rubric
 from tests.observability.scrape import scrape

@@ -19,7 +19,7 @@ from judge_service.api.problems import Problem
 from judge_service.api.trainers.query import Options, Trainer, options_of
 from judge_service.api.trainers.scored import Failure
 from judge_service.deadline import Deadline
-from judge_service.rubric import Rubric
+from judge_service.rubric.rubric import Rubric
 from judge_service.service import Service
 from judge_service.types import Candidate, Prompt
 

@@ -23,7 +23,7 @@ from judge_service.api.trainers.texts import (
     text_of,
     wrong,
 )
-from judge_service.chat_template import NoResponse, exchange
+from judge_service.candidate.chat_template import NoResponse, exchange
 from judge_service.types import Candidate, Prompt
 
 TRAINER = Trainer(name="openrlhf", budget_s=170.0, max_budget_s=170.0)

@@ -9,11 +9,11 @@ from typing import Any
 
 from judge_service.cohort.joined import Joined
 from judge_service.cohort.wire import join_wire
-from judge_service.combine import reward as combined
 from judge_service.errors import InternalError, JudgingError
-from judge_service.metrics import assess_metrics
+from judge_service.judging.combine import reward as combined
+from judge_service.judging.metrics import assess_metrics
 from judge_service.outcome import Assessed, AssessOutcome
-from judge_service.rubric import Rubric
+from judge_service.rubric.rubric import Rubric
 from judge_service.rules import RulesReport
 
 _GROUP = (

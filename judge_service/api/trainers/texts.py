@@ -8,7 +8,7 @@ from typing import Any
 
 from judge_service.api.problems import Problem
 from judge_service.api.schemas import MAX_MESSAGES, MAX_TEXT_BYTES
-from judge_service.rubric import Rubric
+from judge_service.rubric.rubric import Rubric
 from judge_service.types import Message, ToolCall
 
 MAX_NAME_CHARS = 128

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from judge_service.family import families_of
 from judge_service.gold.forms.rows import Row
 from judge_service.gold.item import GoldItem
+from judge_service.judges.family import families_of
 from judge_service.outcome import Choice
 from judge_service.types import Candidate
 

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from judge_service.family import families_of
 from judge_service.gold.forms.form import (
     Converted,
     Options,
@@ -18,6 +17,7 @@ from judge_service.gold.forms.form import (
 )
 from judge_service.gold.forms.rows import Row
 from judge_service.gold.item import GoldItem
+from judge_service.judges.family import families_of
 from judge_service.outcome import Choice
 from judge_service.types import Candidate, Message
 

@@ -94,7 +94,7 @@ def table(row: Row, options: Options) -> GoldItem:
 
 
 def _of_family(text: str, family: str) -> Any:
-    from judge_service.family import normalize_family
+    from judge_service.judges.family import normalize_family
     from judge_service.types import Candidate
 
     words = [normalize_family(word) for word in family.replace("+", ",").split(",")]

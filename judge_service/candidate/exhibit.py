@@ -1,0 +1,170 @@
+"""What a judge gets to see of a candidate under a rubric, and what the rules check."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from judge_service.envelope.data_block import render_message, render_messages
+from judge_service.judges.family import families_of, normalize_family
+from judge_service.rubric.rubric import Rubric
+from judge_service.rules import RuleInput, is_blank
+from judge_service.text.forms import identity_key, normalize_formatting, strip_reasoning
+from judge_service.types import Candidate, Message, Prompt, ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhibit:
+    """A candidate as it is judged.
+
+    ``text`` is what rules check, length control counts and identity compares (reasoning stripped
+    where the rubric says so). ``shown`` is what goes into the candidate's block: the text, a copy
+    without formatting, or messages. ``context`` are the turns before the one judged.
+    """
+
+    candidate: Candidate
+    text: str
+    shown: str | tuple[Message, ...]
+    context: tuple[Message, ...]
+    tool_calls: tuple[ToolCall, ...]
+    empty: bool
+
+    @property
+    def chars(self) -> int:
+        """Length of the text as judged, in characters."""
+        return len(self.text)
+
+    @property
+    def shown_text(self) -> str:
+        """What stands in the candidate's block, as one text."""
+        return self.shown if isinstance(self.shown, str) else render_messages(self.shown)
+
+    @property
+    def key(self) -> str:
+        """Equal keys are the same answer: whitespace and invisible characters aside.
+
+        Messages are the same when calls and context are, too.
+        """
+        if isinstance(self.shown, str) and not self.context:
+            return identity_key(self.text)
+        return identity_key(render_messages(self.context) + "\n" + self.shown_text)
+
+    def same_as(self, other: Exhibit) -> bool:
+        """Whether the two are one answer: by their keys, or by what a judge is shown of them."""
+        return bool(self.keys & other.keys)
+
+    @property
+    def keys(self) -> frozenset[Hashable]:
+        """Two that have one in common are one answer. Formatting that a judge is not shown makes no
+        other one, white space aside.
+        """
+        context, shown = render_messages(self.context), self.shown_text
+        as_shown = (isinstance(self.shown, str), identity_key(context), identity_key(shown))
+        return frozenset({self.key, as_shown})
+
+    def families(self) -> frozenset[str]:
+        """The candidate's lineages: those named, else what the policy model's name tells."""
+        if self.candidate.families:
+            return frozenset(normalize_family(f) for f in self.candidate.families)
+        if self.candidate.policy_model:
+            return families_of(self.candidate.policy_model)
+        return frozenset()
+
+    def rule_input(self, prompt: Prompt, reference: str | None) -> RuleInput:
+        """What the rules are given."""
+        return RuleInput(
+            text=self.text,
+            prompt=asked(prompt),
+            reference=reference,
+            finish_reason=self.candidate.finish_reason,
+            tool_calls=self.tool_calls,
+        )
+
+
+def asked(prompt: Prompt) -> str:
+    """What the candidate answered: the text, or the last user turn of a conversation."""
+    if isinstance(prompt, str):
+        return prompt
+    return next((m.text for m in reversed(prompt) if m.role == "user"), "")
+
+
+def prompt_text(prompt: Prompt) -> str:
+    """The prompt as one text, as it stands in its block."""
+    return prompt if isinstance(prompt, str) else render_messages(prompt)
+
+
+def exhibit(candidate: Candidate, rubric: Rubric) -> Exhibit:
+    """Prepare a candidate for judging under ``rubric``."""
+    judging = rubric.judging
+    if candidate.messages is None:
+        text = _answer(candidate.text or "", rubric)
+        return Exhibit(
+            candidate=candidate,
+            text=text,
+            shown=normalize_formatting(text) if judging.normalize_formatting else text,
+            context=(),
+            tool_calls=(),
+            empty=is_blank(text),
+        )
+    if judging.judged == "trajectory":
+        return _trajectory(candidate, candidate.messages, rubric)
+    return _last_turn(candidate, candidate.messages, rubric)
+
+
+def unread(candidate: Candidate) -> Exhibit:
+    """A candidate that nobody had the time to look at: as it came, for its length and family."""
+    messages = candidate.messages or ()
+    text = candidate.text or "\n".join(m.text for m in messages if m.role == "assistant")
+    return Exhibit(
+        candidate=candidate, text=text, shown=text, context=(), tool_calls=(), empty=False
+    )
+
+
+def _answer(text: str, rubric: Rubric) -> str:
+    return strip_reasoning(text) if rubric.judging.strip_reasoning else text
+
+
+def _last_turn(candidate: Candidate, messages: tuple[Message, ...], rubric: Rubric) -> Exhibit:
+    last = next(
+        (i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None
+    )
+    if last is None:
+        return Exhibit(
+            candidate=candidate, text="", shown="", context=messages, tool_calls=(), empty=True
+        )
+    turn = _stripped(messages[last], rubric)
+    # The calls are part of what the turn says; a turn with calls is never empty.
+    text = render_message(turn) if turn.tool_calls else turn.text
+    plain = rubric.judging.normalize_formatting
+    return Exhibit(
+        candidate=candidate,
+        text=text,
+        # As a message, so that what the turn says cannot be taken for one of its calls.
+        shown=(turn,) if turn.tool_calls else normalize_formatting(text) if plain else text,
+        context=messages[:last],
+        tool_calls=turn.tool_calls,
+        empty=is_blank(turn.text) and not turn.tool_calls,
+    )
+
+
+def _trajectory(candidate: Candidate, messages: tuple[Message, ...], rubric: Rubric) -> Exhibit:
+    turns = tuple(_stripped(m, rubric) if m.role == "assistant" else m for m in messages)
+    acts = [m for m in turns if m.role == "assistant"]
+    return Exhibit(
+        candidate=candidate,
+        text="\n".join(m.text for m in acts if m.text),
+        shown=turns,
+        context=(),
+        tool_calls=tuple(call for m in acts for call in m.tool_calls),
+        empty=all(is_blank(m.text) and not m.tool_calls for m in acts),
+    )
+
+
+def _stripped(message: Message, rubric: Rubric) -> Message:
+    return Message(
+        role=message.role,
+        text=_answer(message.text, rubric),
+        name=message.name,
+        tool_calls=message.tool_calls,
+        tool_call_id=message.tool_call_id,
+    )

@@ -1,0 +1,1 @@
+"""Who may judge, and who does."""

@@ -1,0 +1,1 @@
+"""From verdicts to an outcome: panels, pairs, the reward."""

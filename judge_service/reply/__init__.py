@@ -1,0 +1,1 @@
+"""How a judge's answer is read."""

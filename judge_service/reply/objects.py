@@ -1,0 +1,267 @@
+r"""Finds the JSON objects of a reply that carry a judge's tokens.
+
+A reply is free text: prose, code fences, thoughts, drafts, quotations of the candidate, and
+somewhere the verdict. Only an object whose first key is ``v`` with the right token and whose last
+key is ``end`` with the right token is *bound*; nothing a candidate wrote can be, since the tokens
+are fresh for every request. Nothing is searched for by value, repaired or completed.
+
+The reader of objects is lenient where the meaning is certain: a trailing comma, raw newlines and
+tabs in strings, invisible characters in keys, backslashes that begin no escape (LaTeX). Duplicate
+keys are kept, for the caller to refuse. Time is linear in the length of the reply: objects are read
+only where the right ``v`` stands, and only a few levels deep.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from judge_service.envelope.confusables import is_invisible
+
+MAX_DEPTH = 4
+"""Levels of nesting that are read; a verdict needs two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as it was written, or one of NaN and Infinity; never converted unasked."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """An object's members in order, duplicates included, and where in the text each value stands
+    (first character and the one after the last).
+    """
+
+    members: tuple[tuple[str, Value], ...]
+    spans: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+
+    @property
+    def has_duplicates(self) -> bool:
+        """Whether a key comes twice."""
+        return len({key for key, _ in self.members}) < len(self.members)
+
+    def get(self, key: str) -> Value | None:
+        """The value of a key; None when it is absent."""
+        return next((value for name, value in self.members if name == key), None)
+
+    def spans_by_name(self) -> dict[str, tuple[int, int]]:
+        """Where each value stands."""
+        names = (name for name, _ in self.members)
+        return dict(zip(names, self.spans, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """The literal null."""
+
+
+Value: TypeAlias = str | Number | bool | Null | list["Value"] | Object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """What a reply holds.
+
+    ``bound`` are the bound objects in order. ``crossed``: a bound object stands inside of another
+    one that is no valid JSON, so that two values claim the same tokens. ``unclosed``: thinking was
+    opened after the last bound object and never closed. ``blank``: there is nothing but thinking.
+    """
+
+    bound: tuple[Object, ...]
+    crossed: bool
+    unclosed: bool
+    blank: bool
+
+
+_MARKS = re.compile(
+    r'(?P<start>\{\s*+"v"\s*+:\s*+"(?P<v>[^"\\]{1,64}+)")'
+    r'|"end"\s*+:\s*+"(?P<end>[^"\\]{1,64}+)"'
+    r"|<\s*+(?P<name>think|thinking|thoughts?|reasoning|seed:think)(?:\s[^<>]{0,100}+)?>"
+    r"|\[(?P<square>think)\]|◁think▷",
+    re.IGNORECASE,
+)
+_STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.+\-])")
+_WORD = re.compile(r"-?[A-Za-z]++(?!\w)")
+_SPACE = re.compile(r"\s*+")
+
+_LITERALS: dict[str, Value] = {
+    "true": True,
+    "false": False,
+    "null": Null(),
+    "none": Null(),
+    "nan": Number("NaN"),
+    "infinity": Number("Infinity"),
+    "-infinity": Number("-Infinity"),
+    "inf": Number("Infinity"),
+    "-inf": Number("-Infinity"),
+}
+
+
+def scan(text: str, *, v: str, end: str) -> Scan:
+    """Find the bound objects in ``text``, leaving out closed thinking.
+
+    What stands in an object's own strings is text, a ``<think>`` there as much as an object.
+    """
+    bound: list[Object] = []
+    outside: list[str] = []
+    broken = inside = crossed = unclosed = False
+    position = kept = 0
+    while match := _MARKS.search(text, position):
+        position = match.end()
+        if match["start"]:
+            found = read_object(text, match.start()) if match["v"] == v else None
+            if found and _is_bound(found[0], v, end):
+                bound.append(found[0])
+                # Inside of one that is broken, or with one of its own inside.
+                inside |= broken
+                crossed |= any(_holds_bound(value, v, end) for _, value in found[0].members)
+                position = found[1]
+            elif match["v"] == v and not found:
+                broken = True
+        elif match["end"]:
+            ours = match["end"] == end
+            crossed |= ours and inside
+            broken &= not ours
+        else:
+            outside.append(text[kept : match.start()])
+            closed = _closer(match).search(text, position)
+            if closed is None:
+                unclosed = True
+                kept = match.start()
+                break
+            position = kept = closed.end()
+    outside.append(text[kept:])
+    blank = all(char.isspace() or is_invisible(char) for part in outside for char in part)
+    return Scan(bound=tuple(bound), crossed=crossed, unclosed=unclosed, blank=blank)
+
+
+def _closer(opener: re.Match[str]) -> re.Pattern[str]:
+    if opener["name"]:
+        return re.compile(rf"<\s*+/\s*+{opener['name']}\s*+>", re.IGNORECASE)
+    return re.compile(r"\[/think\]" if opener["square"] else "◁/think▷", re.IGNORECASE)
+
+
+def _is_bound(found: Object, v: str, end: str) -> bool:
+    members = found.members
+    return len(members) > 1 and members[0] == ("v", v) and members[-1] == ("end", end)
+
+
+def _holds_bound(value: Value, v: str, end: str) -> bool:
+    if isinstance(value, list):
+        return any(_holds_bound(item, v, end) for item in value)
+    if not isinstance(value, Object):
+        return False
+    return _is_bound(value, v, end) or any(_holds_bound(x, v, end) for _, x in value.members)
+
+
+def read_object(text: str, start: int, depth: int = 1) -> tuple[Object, int] | None:
+    """The object that begins at ``text[start]`` and the index after it; None if it is none."""
+    members: list[tuple[str, Value]] = []
+    spans: list[tuple[int, int]] = []
+    position = _skip(text, start + 1)
+    while not text.startswith("}", position):
+        key = _STRING.match(text, position)
+        if key is None:
+            return None
+        position = _skip(text, key.end())
+        if not text.startswith(":", position):
+            return None
+        begin = _skip(text, position + 1)
+        found = _read_value(text, begin, depth)
+        if found is None:
+            return None
+        value, position = found
+        spans.append((begin, position))
+        name = "".join(char for char in unescape(key[1]) if not is_invisible(char))
+        members.append((name, value))
+        after = _after_value(text, position, "}")
+        if after is None:
+            return None
+        position = after
+    return Object(tuple(members), tuple(spans)), position + 1
+
+
+def _read_list(text: str, start: int, depth: int) -> tuple[list[Value], int] | None:
+    values: list[Value] = []
+    position = _skip(text, start + 1)
+    while not text.startswith("]", position):
+        found = _read_value(text, position, depth)
+        if found is None:
+            return None
+        values.append(found[0])
+        after = _after_value(text, found[1], "]")
+        if after is None:
+            return None
+        position = after
+    return values, position + 1
+
+
+def _read_value(text: str, position: int, depth: int) -> tuple[Value, int] | None:
+    char = text[position : position + 1]
+    if char == '"':
+        string = _STRING.match(text, position)
+        return None if string is None else (unescape(string[1]), string.end())
+    if char in ("{", "["):
+        if depth >= MAX_DEPTH:
+            return None
+        reader = read_object if char == "{" else _read_list
+        return reader(text, position, depth + 1)
+    if number := _NUMBER.match(text, position):
+        return Number(number[0]), number.end()
+    word = _WORD.match(text, position)
+    if word is None or word[0].lower() not in _LITERALS:
+        return None
+    return _LITERALS[word[0].lower()], word.end()
+
+
+def _after_value(text: str, position: int, closer: str) -> int | None:
+    """Where the next member or the closer begins; a comma before the closer is allowed."""
+    position = _skip(text, position)
+    if text.startswith(",", position):
+        return _skip(text, position + 1)
+    return position if text.startswith(closer, position) else None
+
+
+def _skip(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return position if space is None else space.end()
+
+
+_BACKSLASH = re.compile(
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))",
+    re.DOTALL,
+)
+_PLAIN = {'"': '"', "\\": "\\", "/": "/", "n": "\n", "t": "\t", "r": "\r"}
+_LATEX = re.compile(
+    r"(?:nabla|neq|not|notin|nu|nleq|ngeq|nmid|newline|tan|tanh|tau|text\w*|tfrac|theta|tilde|times"
+    r"|to|top|triangle\w*|rangle|rbrace|rceil|rfloor|rho|right\w*|rightarrow|rm|root)(?![A-Za-z])"
+)
+
+
+def unescape(string: str) -> str:
+    r"""The text of a JSON string.
+
+    A backslash that begins no JSON escape stays. So does one that begins a LaTeX command: ``\f``
+    and ``\b`` always (nobody means a form feed), ``\n``, ``\t``, ``\r`` before the rest of a known
+    name (``\nabla``, ``\times``, ``\rho``). A lone surrogate becomes U+FFFD.
+    """
+    if "\\" not in string:
+        return string
+    return _BACKSLASH.sub(_unescaped, string)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    high, low, unit, char = match.groups()
+    if high:
+        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
+    if unit:
+        code = int(unit, 16)
+        return "\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code)
+    if char in "ntr" and _LATEX.match(match.string, match.end() - 1):
+        return match[0]
+    return str(_PLAIN.get(char, match[0]))

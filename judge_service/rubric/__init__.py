@@ -1,0 +1,1 @@
+"""What is judged: rubrics, their scales and anchors, and the library of one service."""
