@@ -11,6 +11,7 @@ FlagName = Literal[
     "served_model_unverified",  # an opaque served model name was accepted
     "trial_judge",  # judged by the embedded model, which is for trying things out
     "fallback_judge",  # judged by the second family after the first could not answer
+    "split_panel",  # an even panel is divided, and the lower of its middle points counts
     "unjudgeable",  # two families gave no verdict while a control item was judged normally
     "length_bias",  # the winner may have won by length alone
     "no_expectation",  # the rubric wants expected scores, and a point had to do

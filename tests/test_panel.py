@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge_service.judging.combine import lower_median
-from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
+from tests.harness import CRITERION, Judges, RunningService, judged_by, new_prompt, write_rubric
 from tests.provider import Behaviour, FakeProvider, behaviours, faults
 
 GOOD = 4
@@ -83,6 +83,28 @@ def flags(answer: Any) -> dict[str, str]:
 def test_a_panels_point_is_one_that_a_judge_gave(points: list[int], median: int) -> None:
     """The middle one, of two the lower."""
     assert lower_median(points) == median
+
+
+@pytest.mark.parametrize(
+    ("points", "flagged"),
+    [((1, 5), True), ((3, 4), True), ((4, 4), False), ((1, 3, 5), False)],
+    ids=["ends", "neighbours", "agreed", "odd"],
+)
+def test_a_divided_panel_is_flagged(
+    points: tuple[int, ...], flagged: bool, service: RunningService, provider: FakeProvider
+) -> None:
+    """The lower middle point counts, as documented, and the caller sees that it was close."""
+    names = ("ann", "bea", "cleo")[: len(points)]
+    behave(provider, **{n: behaviours.fixed(p) for n, p in zip(names, points, strict=True)})
+    panel = {"judges": list(names), "panel_size": len(names)}
+    answer = service.assess(**panel)
+    assert ("split_panel" in flags(answer)) is flagged
+    body = {
+        "rubric": "quality", "prompt": new_prompt(), "strategy": "assess",
+        "candidates": [{"text": text, "family": "x"} for text in ("One.", "Two.")], **panel,
+    }  # fmt: skip
+    ranked = service.http.post("/v1/rank", json=body).json()
+    assert ("split_panel" in flags(ranked)) is flagged
 
 
 def test_a_panel_is_of_different_families(service: RunningService, provider: FakeProvider) -> None:

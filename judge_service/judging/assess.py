@@ -18,6 +18,7 @@ from judge_service.judging.correction import corrected, flag_corrections
 from judge_service.judging.fit import check_after, check_before
 from judge_service.judging.metrics import assess_metrics
 from judge_service.judging.panel import Poll, control_is_judged, poll
+from judge_service.judging.split import flag_split
 from judge_service.outcome import (
     Assessed,
     AssessFailed,
@@ -68,6 +69,7 @@ async def _conclude(
     verdicts = [v for p in polls for a in p.answers for v in verdicts_of(a, p.question)]
     results = results_of(case.rubric, polls)
     flag_unexpected(case, told_of(polls))
+    flag_splits(case, polls)
     flag_corrections(case)
     judging = case.rubric.judging
     failures = [
@@ -147,6 +149,18 @@ def told_of(polls: Sequence[Poll]) -> list[tuple[JudgeSpec, Expectation]]:
         for answer in one.answers
         for verdict in verdicts_of(answer, one.question)
     ]
+
+
+def flag_splits(case: Case, polls: Sequence[Poll]) -> None:
+    """Flag the criteria on which the panel is divided."""
+    points: dict[str, list[int]] = {}
+    for one in polls:
+        for answer in one.answers:
+            for verdict in verdicts_of(answer, one.question):
+                if verdict.criterion is not None and verdict.point is not None:
+                    points.setdefault(verdict.criterion, []).append(verdict.point)
+    for criterion, given in points.items():
+        flag_split(case, criterion, given)
 
 
 def results_of(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResult]:

@@ -9,7 +9,7 @@ from judge_service.errors import NoEligibleJudge, QuorumNotMet
 from judge_service.flags import Flag
 from judge_service.judges.selection import Selection, select
 from judge_service.judging import combine
-from judge_service.judging.assess import told_of
+from judge_service.judging.assess import flag_splits, told_of
 from judge_service.judging.case import Case
 from judge_service.judging.correction import flag_corrections
 from judge_service.judging.fit import check_after, check_before
@@ -119,6 +119,8 @@ async def _by_assess(group: Group, selection: Selection) -> RankOutcome:
     errors = {n: one.error for n, one in enumerate(scored) if one.error is not None}
     flag_unexpected(group.case, told_of([poll for one in scored for poll in one.polls]))
     flag_corrections(group.case)
+    for one in scored:
+        flag_splits(group.case, one.polls)
     alike(group.case, [one.results for one in scored])
     for answer, one in zip(answers, scored, strict=True):
         group.answers += [reply for poll in one.polls for reply in poll.answers]
