@@ -16,7 +16,7 @@ FAULTS ?=
 export PATH := $(CURDIR)/$(VENV)/redis/bin:$(PATH)
 
 .PHONY: help install redis-server serve test check lint typecheck bandit format rubrics matrix attacks \
-	trial recordings rank-quality openrlhf-client assess-cost \
+	trial recordings rank-quality openrlhf-client speed \
 	example-dashscope example-drift example-trl faults $(FAULT_SCENARIOS) lock clean
 
 help: ## Show this help
@@ -78,9 +78,8 @@ rank-quality: $(READY) ## Print what a ranking is worth for how many calls, on s
 openrlhf-client: $(READY) ## Let OpenRLHF's own client, taken from its wheel, ask the service
 	$(BIN)/python -m benchmarks.openrlhf_client
 
-assess-cost: $(READY) ## Print the CPU of an assessment beside LiteLLM's own call, as ratios
-	$(BIN)/python -m benchmarks.speed.assess_cpu
-	$(BIN)/python -m benchmarks.speed.compare_cpu
+speed: $(READY) redis-server ## Print the speed table; ROW="start memory" measures those (quarter of an hour)
+	$(BIN)/python -m benchmarks.speed $(ROW)
 
 example-dashscope: $(READY) ## Rollouts, rewards and group rewards in DashScope's own server, offline
 	$(BIN)/python examples/run.py dashscope

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from judge_service.api.body import decode_json
+from judge_service.api.problems import Problem
 from tests.bulk.support import assess, compare, posted, rank, refused
 from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
@@ -119,10 +121,9 @@ def test_a_body_may_have_64_mib(service: RunningService) -> None:
     assert too_large.status_code == 413
 
 
-@pytest.mark.parametrize("value", ["[]", "{}", "null", '""', "1"])
-def test_a_body_of_many_small_values_is_refused_early(value: str, service: RunningService) -> None:
-    """A million values are the most, and others are served meanwhile."""
-    body = '{"items": [' + ",".join([value] * 1_100_000) + "]}"
+def test_a_body_of_many_small_values_is_refused_early(service: RunningService) -> None:
+    """A million values are the most."""
+    body = '{"items": [' + ",".join(["{}"] * 1_000_000) + "]}"
 
     answer = service.http.post(
         "/v1/bulk", content=body, headers={"content-type": "application/json"}
@@ -130,6 +131,20 @@ def test_a_body_of_many_small_values_is_refused_early(value: str, service: Runni
 
     assert answer.status_code == 422
     assert "1,000,000" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("stepwise", [True, False], ids=["stepwise", "at once"])
+@pytest.mark.parametrize("value", ["[]", "{}", "null", '""', "1"])
+def test_values_of_every_kind_are_counted(value: str, stepwise: bool) -> None:
+    """However small, and the list they stand in with them; up to the bound they are read."""
+
+    def decoded(items: int) -> Any:
+        body = '{"items": [' + ",".join([value] * items) + "]}"
+        return decode_json(body.encode(), values=1_000, stepwise=stepwise)
+
+    assert len(decoded(998)["items"]) == 998
+    with pytest.raises(Problem, match="more than 1,000 values"):
+        decoded(1_001)
 
 
 def test_json_is_as_strict_as_elsewhere(service: RunningService) -> None:

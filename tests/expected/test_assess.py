@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from judge_service.adapters.exchange import MAX_REPLY_BYTES, room_for
 from tests.expected.support import assess, scores, unexpected
 from tests.harness import RunningService, new_prompt
 from tests.provider import FakeProvider, Reply, Seen, behaviours, faults
@@ -211,16 +214,18 @@ def test_a_long_reply_with_twenty_others_at_each_place(
     assert answer["reward"] == pytest.approx(0.85)
 
 
-@pytest.mark.parametrize("judge", ["main", "five"])
+@pytest.mark.parametrize(("judge", "beside"), [("main", 20), ("five", 5)])
 def test_a_reply_beyond_all_bounds(
-    service: RunningService, provider: FakeProvider, judge: str
+    service: RunningService, provider: FakeProvider, judge: str, beside: int
 ) -> None:
     """There is an end to that, and the words of a reply have their old one."""
-    filler = [entry("la ", {"la ": 1.0})] * 40_000
+    one = entry("la ", {"la ": 1.0})
+    filler = [one] * (room_for({"top_logprobs": beside}) // len(json.dumps(one)) + 1)
     provider.behave(judge, lambda seen: Reply(content=verdict(seen, 4), logprobs=filler))
     assert assess(service, judges=[judge])["error"]["code"] == "upstream_protocol"
 
-    provider.behave(judge, lambda seen: Reply(content=verdict(seen, 4) + " la" * 30_000))
+    words = " la" * (MAX_REPLY_BYTES // 3 + 1)
+    provider.behave(judge, lambda seen: Reply(content=verdict(seen, 4) + words))
     assert assess(service, judges=[judge])["error"]["code"] == "upstream_protocol"
 
 

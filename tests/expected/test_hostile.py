@@ -157,7 +157,7 @@ JSON = st.recursive(
 
 @given(
     chosen=st.sampled_from(FORMS),
-    parts=st.lists(st.tuples(st.integers(1, 6), JSON, st.lists(JSON, max_size=4)), max_size=30),
+    parts=st.lists(st.tuples(st.integers(1, 12), JSON, st.lists(JSON, max_size=4)), max_size=15),
     garbage=st.lists(JSON, max_size=3),
 )
 def test_anything_may_stand_there(
