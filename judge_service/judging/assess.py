@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from judge_service.asking.ask import Answer
 from judge_service.candidate.exhibit import Exhibit
@@ -152,15 +152,25 @@ def told_of(polls: Sequence[Poll]) -> list[tuple[JudgeSpec, Expectation]]:
 
 
 def flag_splits(case: Case, polls: Sequence[Poll]) -> None:
-    """Flag the criteria on which the panel is divided."""
+    """Flag the criteria that have a point and on which the panel is divided."""
+    if all(len(one.answers) < 2 for one in polls):
+        return
     points: dict[str, list[int]] = {}
+    for _, criterion, point, _ in _given(polls):
+        points.setdefault(criterion, []).append(point)
+    for criterion, given in points.items():
+        if len(given) >= case.rubric.judging.quorum:
+            flag_split(case, criterion, given)
+
+
+def _given(polls: Sequence[Poll]) -> Iterator[tuple[JudgeSpec, str, int, Expectation]]:
+    """Every point that a judge gave: judge, criterion, point, and what is expected of it."""
     for one in polls:
         for answer in one.answers:
             for verdict in verdicts_of(answer, one.question):
                 if verdict.criterion is not None and verdict.point is not None:
-                    points.setdefault(verdict.criterion, []).append(verdict.point)
-    for criterion, given in points.items():
-        flag_split(case, criterion, given)
+                    expected = verdict.expected or UNKNOWN
+                    yield answer.judge, verdict.criterion, verdict.point, expected
 
 
 def results_of(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResult]:
@@ -168,13 +178,10 @@ def results_of(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResu
     points: dict[str, list[int]] = {}
     expected: dict[str, list[Expectation]] = {}
     judges: dict[str, list[JudgeSpec]] = {}
-    for one in polls:
-        for answer in one.answers:
-            for verdict in verdicts_of(answer, one.question):
-                if verdict.criterion is not None and verdict.point is not None:
-                    points.setdefault(verdict.criterion, []).append(verdict.point)
-                    expected.setdefault(verdict.criterion, []).append(verdict.expected or UNKNOWN)
-                    judges.setdefault(verdict.criterion, []).append(answer.judge)
+    for judge, criterion, point, told in _given(polls):
+        points.setdefault(criterion, []).append(point)
+        expected.setdefault(criterion, []).append(told)
+        judges.setdefault(criterion, []).append(judge)
     wanted = rubric.judging.score == "expected"
     results = {
         c.name: combine.criterion_result(c, points[c.name], expected[c.name] if wanted else None)
