@@ -27,7 +27,8 @@ class App:
     """An app that notes what it is asked.
 
     ``/echo`` answers with the body, ``/unread`` without reading it, ``/hold`` when ``release`` is
-    set or the caller is gone, ``/big`` with ``big`` bytes; anything else with its own path.
+    set or the caller is gone, ``/head`` with its head at once and its body when ``release`` is set,
+    ``/big`` with ``big`` bytes; anything else with its own path.
     """
 
     big: int = 0
@@ -59,6 +60,9 @@ class App:
         await send(
             {"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]}
         )
+        if path == "/head" and await self._hold(receive):
+            self.gone.append(path)
+            return
         await send({"type": "http.response.body", "body": body})
 
     async def _read(self, receive: Any) -> bytes | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from tests.door.support import GET, POST, door, wait_for
@@ -199,3 +201,14 @@ def test_the_service_stops() -> None:
         assert (answer.body, answer.fields["connection"]) == (b"/hold", "close")
         assert held.closed()
         assert small.app.asked.count("/ok") == 1
+
+
+def test_a_head_does_not_wait_for_its_body() -> None:
+    """A caller sees that its answer has begun; the body follows when it is there."""
+    with door() as small, small.caller() as caller:
+        caller.send(b"GET /head HTTP/1.1\r\nHost: a\r\n\r\n")
+        begun = caller.socket.recv(12, socket.MSG_PEEK)
+        small.app.release.set()
+
+        assert begun == b"HTTP/1.1 200"
+        assert caller.answer().body == b"/head"

@@ -5,9 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+_HEAD = b"HTTP/1.1 "
+_JOIN_BYTES = 64 * 1024
+"""A longer body is not copied behind its head."""
+
 
 class Exit(asyncio.Transport):
-    """Writes through; closing is left to ``leave``, which knows what else is to be done."""
+    """Writes through, but keeps the head of an answer until its body comes in the same step of the
+    loop: they leave in one packet, by one call of the system.
+
+    Closing is left to ``leave``, which knows what else is to be done.
+    """
 
     def __init__(
         self,
@@ -17,13 +25,34 @@ class Exit(asyncio.Transport):
     ) -> None:
         super().__init__()
         self._transport = transport
-        # Not a method of its own: every answer passes here.
-        self.write = transport.write  # type: ignore[method-assign]
         self._leave = leave
         self._is_leaving = is_leaving
+        self._call_soon = asyncio.get_running_loop().call_soon
+        self._head: bytes | bytearray | memoryview | None = None
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Send, or keep until the next step of the loop at most."""
+        head = self._head
+        if head is not None:
+            self._head = None
+            if len(data) <= _JOIN_BYTES:
+                self._transport.write(b"".join((head, data)))
+            else:
+                self._transport.writelines((head, data))
+        elif data[: len(_HEAD)] == _HEAD:
+            self._head = data
+            self._call_soon(self._send_head)
+        else:
+            self._transport.write(data)
+
+    def _send_head(self) -> None:
+        head, self._head = self._head, None
+        if head is not None and not self._transport.is_closing():
+            self._transport.write(head)
 
     def close(self) -> None:
         """Leave."""
+        self._send_head()
         self._leave()
 
     def is_closing(self) -> bool:
@@ -32,6 +61,7 @@ class Exit(asyncio.Transport):
 
     def forget(self) -> None:
         """Let go of what is called when leaving; the connection is gone."""
+        self._head = None
         self._leave = _nothing
         self._is_leaving = _always
 
