@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from judge_service.adapters.bounded import MAX_VALUE_BYTES
+from judge_service.adapters.sqlite_near import Entry
 from judge_service.storage.store import FOREVER_S
 
 SCAN_BATCH = 500
@@ -15,15 +16,22 @@ SPARE = 0.95
 """How full of its bound a file that was over it may stay."""
 
 
-def get_many(db: sqlite3.Connection, keys: Sequence[str], now: float) -> dict[str, bytes]:
+def get_many(db: sqlite3.Connection, keys: Sequence[str], now: float) -> dict[str, Entry]:
     """What there is and is not over."""
     marks = ",".join("?" * len(keys))
     rows = db.execute(
-        f"SELECT key, value FROM entries WHERE key IN ({marks}) AND until > ?"  # noqa: S608 - only marks  # nosec B608
+        f"SELECT key, value, until FROM entries WHERE key IN ({marks}) AND until > ?"  # noqa: S608 - only marks  # nosec B608
         " AND length(value) <= ?",
         (*keys, now, MAX_VALUE_BYTES),
     ).fetchall()
-    return {_text(key): value for key, value in rows if isinstance(value, bytes)}
+    return {
+        _text(key): Entry(value, until) for key, value, until in rows if isinstance(value, bytes)
+    }
+
+
+def version(db: sqlite3.Connection) -> tuple[int, int]:
+    """Another one when another connection has changed the file, or this is another connection."""
+    return id(db), int(db.execute("PRAGMA data_version").fetchone()[0])
 
 
 def put(db: sqlite3.Connection, key: str, value: bytes, until: float) -> bool:

@@ -17,6 +17,7 @@ from judge_service.adapters.coalescer import Coalescer
 from judge_service.adapters.sqlite_company import Company
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
 from judge_service.adapters.sqlite_jobs import SqliteJobs, persistent
+from judge_service.adapters.sqlite_near import Entry, Near
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
 from judge_service.storage.store import FOREVER_S, UNKNOWN, Found, StoreError
@@ -54,6 +55,7 @@ class SqliteStore:
         self._trouble = StoreTrouble()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge-service-store")
         self._gets = Coalescer(self._get_many)
+        self._near = Near(clock=clock)
         self._jobs = SqliteJobs(self._thread, self._file)
         self._pending = 0
         self._writes = 0
@@ -77,8 +79,9 @@ class SqliteStore:
         return 0.0
 
     async def look_up(self, key: str) -> Found:
-        """The value, by a SELECT that other look-ups share."""
-        return await self._gets.look_up(key)
+        """The value, as it was read a moment ago or by a SELECT that other look-ups share."""
+        near = self._near.get(key)
+        return near if near is not None else await self._gets.look_up(key)
 
     async def get(self, key: str) -> bytes | None:
         """The same; None also when the file cannot be read."""
@@ -87,22 +90,27 @@ class SqliteStore:
 
     async def find(self, *keys: str) -> dict[str, bytes] | None:
         """The values that are there, by one SELECT."""
-        now = self._clock()
-        return await self._do("read", lambda db: entries.get_many(db, keys, now))
+        return await self._get_many(keys)
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace."""
         if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
             return False
         until = self._until(ttl_s)
-        return bool(await self._write(lambda db: entries.put(db, key, value, until)))
+        self._near.changed(key)
+        done = bool(await self._write(lambda db: entries.put(db, key, value, until)))
+        self._near.changed(key)
+        return done
 
     async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
         """Store unless the key exists."""
         if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
             return None
         until, now = self._until(ttl_s), self._clock()
-        return await self._write(lambda db: entries.put_new(db, key, value, until, now))
+        self._near.changed(key)
+        done = await self._write(lambda db: entries.put_new(db, key, value, until, now))
+        self._near.changed(key)
+        return done
 
     async def delete(self, *keys: str) -> int:
         """Remove keys, some hundred at a time."""
@@ -110,7 +118,9 @@ class SqliteStore:
         for start in range(0, len(keys), entries.SCAN_BATCH):
             some = keys[start : start + entries.SCAN_BATCH]
             work = partial(entries.delete, keys=some, now=now)
+            self._near.changed(*some)
             removed += await self._write(work) or 0
+            self._near.changed(*some)
         return removed
 
     async def add(self, key: str, amount: int, ttl_s: float) -> int | None:
@@ -168,8 +178,14 @@ class SqliteStore:
         return self._clock() + min(ttl_s, FOREVER_S)
 
     async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes] | None:
-        now = self._clock()
-        return await self._do("read", lambda db: entries.get_many(db, keys, now))
+        now, began, changes = self._clock(), time.monotonic(), self._near.changes
+        look = partial(_looked, keys=keys, now=now)
+        seen = await self._do("read", look)
+        if seen is None:
+            return None
+        version, found = seen
+        self._near.read(found, version=version, began=began, changes=changes)
+        return {key: entry.value for key, entry in found.items()}
 
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         return await self._do("write", partial(self._written, work))
@@ -210,3 +226,10 @@ class SqliteStore:
     def _failed(self, what: What, why: str) -> None:
         self._observer(StoreFailed(what))
         self._trouble.begins(what, f"the store {self._path}: {why}")
+
+
+def _looked(
+    db: sqlite3.Connection, *, keys: Sequence[str], now: float
+) -> tuple[tuple[int, int], dict[str, Entry]]:
+    """In the thread. The version comes first: what changes after it is seen by the next look."""
+    return entries.version(db), entries.get_many(db, keys, now)
