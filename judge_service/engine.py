@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TypeAlias
 
 from judge_service.asking.ask import Asker
 from judge_service.bias.live import ScoreHistory
-from judge_service.candidate.answer_history import PROMPTS, AnswerHistory
+from judge_service.candidate.answer_history import PROMPTS, AnswerHistory, sighting
 from judge_service.candidate.exhibit import prompt_text, unread
 from judge_service.candidate.inspection import Inspection, inspect, unseen
 from judge_service.deadline import Deadline
 from judge_service.errors import InvalidRequest, JudgingError, Overloaded
-from judge_service.events import ConstantAnswer, Kind, Observer, nobody
+from judge_service.events import (
+    ConstantAnswer,
+    FamilyExcluded,
+    Kind,
+    LookedUp,
+    Observer,
+    nobody,
+)
 from judge_service.flags import Flag
 from judge_service.judges.judge import Bench
 from judge_service.judges.selection import check_judges, known_families
@@ -23,8 +33,8 @@ from judge_service.judging import compare as comparing
 from judge_service.judging.case import Case
 from judge_service.judging.history import PairHistory
 from judge_service.judging.judged_event import judged
+from judge_service.judging.past import Past
 from judge_service.outcome import AssessOutcome, CompareOutcome, Outcome, RankOutcome
-from judge_service.ranking import rank as ranking
 from judge_service.ranking.budget import check_group
 from judge_service.ranking.length_window import LengthWindow
 from judge_service.request import AssessRequest, CompareRequest, RankRequest, Request
@@ -63,6 +73,7 @@ class Engine:
     observer: Observer = nobody
     room: Room = always_room
     watch: Watch | None = None
+    _loaded: set[str] = field(default_factory=set)
 
     @property
     def asker(self) -> Asker:
@@ -90,6 +101,27 @@ class Engine:
             self.scores.assessed(case.rubric, inspection, outcome)
         return outcome
 
+    async def still_holds(self, past: Past) -> bool:
+        """Whether the request of ``past`` would have the very same outcome now."""
+        if past.bench is not self.bench or log.isEnabledFor(logging.DEBUG):
+            return False
+        rubric = past.rubric
+        if rubric.id not in self.library or self.library[rubric.id] is not rubric:
+            return False
+        if self.answers.is_constant(past.sighting) != past.constant:
+            return False
+        return await self.source.has(past.kept)
+
+    def once_more(self, past: Past, seconds: float) -> None:
+        """Tell of an outcome that came once more, as if it had been reached anew."""
+        for judge in past.left_out:
+            self.observer(FamilyExcluded(judge))
+        for _ in past.kept:
+            self.observer(LookedUp("hit"))
+        if past.constant:
+            self.observer(ConstantAnswer(past.rubric.id))
+        self.observer(dataclasses.replace(past.event, seconds=seconds))
+
     async def compare(
         self,
         request: CompareRequest,
@@ -115,6 +147,9 @@ class Engine:
         lost: JudgingError | None = None,
     ) -> RankOutcome:
         """Rank a group, in the same way. Raises RequestError, nothing else."""
+        await self._load("ranking", lambda: import_module("judge_service.ranking.rank"))
+        from judge_service.ranking import rank as ranking
+
         case = case or self.check(request)
         inspections = await self._inspect(case, request.candidates, lost)
         excluded = self._look(case, tuple(inspections))
@@ -157,7 +192,21 @@ class Engine:
     ) -> list[Inspection]:
         if lost is not None:
             return [unseen(candidate, lost) for candidate in candidates]
+        await self.get_ready(case.rubric)
         return await inspect(candidates, case.rubric, case.request, case.deadline)
+
+    async def get_ready(self, rubric: Rubric) -> None:
+        """Let the rules of a rubric load what they need, before candidates are inspected."""
+        if rubric.rubric_hash not in self._loaded:
+            await self._load(rubric.rubric_hash, lambda: [r.get_ready() for r in rubric.rules])
+
+    async def _load(self, what: str, load: Callable[[], object]) -> None:
+        """Load libraries and patterns before their first use, beside the loop: that takes a while,
+        and only who needs them waits.
+        """
+        if what not in self._loaded:
+            await asyncio.to_thread(load)
+            self._loaded.add(what)
 
     def _look(self, case: Case, inspections: tuple[Inspection, ...]) -> frozenset[str]:
         """Collect the flags of the candidates; returns the families that may not judge."""
@@ -176,8 +225,11 @@ class Engine:
         return families
 
     def _is_constant(self, case: Case, inspection: Inspection) -> bool:
-        prompt, answer = prompt_text(case.request.prompt), inspection.shown.key
-        return not case.request.audit and self.answers.is_constant(case.rubric.id, prompt, answer)
+        if case.request.audit:
+            return False
+        seen = sighting(case.rubric.id, prompt_text(case.request.prompt), inspection.shown.key)
+        case.sightings.append(seen)
+        return self.answers.is_constant(seen)
 
     def _tell(
         self,
@@ -186,7 +238,7 @@ class Engine:
         inspections: tuple[Inspection, ...],
         outcome: Outcome,
     ) -> None:
-        event = judged(kind, case, outcome)
+        case.event = event = judged(kind, case, outcome)
         self.observer(event)
         if self.watch is not None and not event.audit:
             self.watch(kind, case, inspections, outcome)

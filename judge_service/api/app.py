@@ -7,11 +7,11 @@ import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from judge_service import __version__
 from judge_service.adapters.tracing import Tracing
@@ -22,31 +22,23 @@ from judge_service.api import (
     judging,
     looking,
     metrics,
+    openapi,
     problems,
     ranking,
     rubric_upload,
     trainers,
     watching,
 )
-from judge_service.api.bulk_schema import BulkBody
 from judge_service.api.disconnect import Disconnected
-from judge_service.api.drift_runs_schema import DriftRunBody
 from judge_service.api.middleware import RequestContext
-from judge_service.api.schemas import AssessBody, CompareBody, JoinBody, RankBody
 from judge_service.api.short_way import CLIENT_CLOSED_REQUEST, ShortWay
 from judge_service.api.state import State, state_of
 from judge_service.api.telemetry import Telemetry
-from judge_service.api.watching_answers import ResetBody
 from judge_service.service import open_service
 from judge_service.settings import Settings, from_env
 
 log = logging.getLogger("judge_service")
 SHORT_WAYS = frozenset({"/v1/assess", "/v1/compare", "/v1/rank"})
-_BODIES = (
-    AssessBody, CompareBody, RankBody, JoinBody, BulkBody, DriftRunBody, rubric_upload.RubricBody,
-    ResetBody,
-)  # fmt: skip
-"""What the routes read by themselves; the OpenAPI page shows it all the same."""
 SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Where worker processes share their metrics; the variable is the Prometheus client's own."""
 
@@ -75,7 +67,7 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
             finally:
                 await state["drift"].aclose()
 
-    app = FastAPI(
+    app = _App(
         title="judge_service",
         version=__version__,
         summary="LLM-as-judge scoring with bias controls",
@@ -103,10 +95,27 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
 
     hot = [*judging.router.routes, *ranking.router.routes]
-    app.add_middleware(ShortWay, routes=hot, paths=SHORT_WAYS)
-    app.add_middleware(RequestContext, telemetry=telemetry)
-    _document_bodies(app)
+    app.front = RequestContext(ShortWay(app.behind, hot, SHORT_WAYS), telemetry)
+    openapi.complete(app)
     return app
+
+
+class _App(FastAPI):
+    """FastAPI behind what every request passes first."""
+
+    front: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI entry."""
+        if scope["type"] == "http":
+            scope["app"] = self
+            await self.front(scope, receive, send)
+        else:
+            await self.behind(scope, receive, send)
+
+    async def behind(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """FastAPI itself, with its own layers."""
+        await super().__call__(scope, receive, send)
 
 
 @asynccontextmanager
@@ -125,27 +134,3 @@ async def _traced(settings: Settings, telemetry: Telemetry) -> AsyncIterator[Non
 def app_from_env() -> FastAPI:
     """The app with the settings of this process's environment (``uvicorn --factory``)."""
     return create_app(from_env(os.environ), os.environ)
-
-
-def _document_bodies(app: FastAPI) -> None:
-    """Put what the routes read by themselves onto the OpenAPI page: bodies and keys."""
-    original = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        known = app.openapi_schema
-        schema = original()
-        if known is None:
-            components = schema.setdefault("components", {})
-            # Needed only where the service has a keys file.
-            components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-            schema["security"] = [{}, {"key": []}]
-            parts = components.setdefault("schemas", {})
-            reference = "#/components/schemas/{model}"
-            for body in _BODIES:
-                found = body.model_json_schema(ref_template=reference)
-                parts |= found.pop("$defs", {})
-                parts[body.__name__] = found
-        return schema
-
-    # Replacing the method is the way FastAPI documents for extending the schema.
-    app.openapi = openapi  # type: ignore[method-assign]

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from judge_service.api.body_room import ROOM
 from judge_service.api.problems import Problem
@@ -20,13 +20,18 @@ MAX_VALUES = 250_000
 """How many values (of objects and lists) one body may hold: each costs far more than its bytes."""
 RECEIVE_S = 30.0
 """How long a body may take to arrive, in seconds."""
+_JSON = b"application/json"
 LONG_BODY_BYTES = 64 * 1024
 """From here on a body is decoded in a thread, so that it does not hold up the others."""
 
 
 async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
     """The decoded body. Raises Problem: 408, 413, 415, 422 or 503."""
-    body = await read_bytes(request, limit)
+    return await decoded(await read_bytes(request, limit))
+
+
+async def decoded(body: bytes) -> Any:
+    """A body that was read before, decoded. Raises Problem 422."""
     if len(body) > LONG_BODY_BYTES:
         return await asyncio.to_thread(decode_json, body)
     return decode_json(body)
@@ -38,11 +43,16 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     body = bytearray()
     try:
         async with asyncio.timeout(RECEIVE_S):
-            async for chunk in request.stream():
-                body += chunk
+            more = True
+            while more:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                body += message.get("body", b"")
                 if len(body) > limit:
                     raise _too_large(limit)
                 ROOM.hold(len(body))
+                more = message.get("more_body", False)
     except TimeoutError:
         raise Problem(
             408, "body_too_slow", f"the body was not there within {RECEIVE_S:g} s",
@@ -85,15 +95,28 @@ def decode_json(body: bytes, *, values: int = MAX_VALUES, stepwise: bool = False
 
 
 def _check_headers(request: Request, limit: int) -> None:
-    kinds = request.headers.getlist("content-type")
-    if [kind.split(";", 1)[0].strip().lower() for kind in kinds] != ["application/json"]:
+    kinds = 0
+    for name, value in request.scope["headers"]:
+        if name == b"content-type":
+            kinds += 1
+            if (
+                value != b"application/json"
+                and _plain(value.split(b";", 1)[0]) != b"application/json"
+            ):
+                raise Problem(415, "unsupported_media_type", "send application/json")
+        elif name == b"content-encoding":
+            if _plain(value) not in (b"", b"identity"):
+                raise Problem(
+                    415, "unsupported_media_type", "send the body without Content-Encoding"
+                )
+        elif name == b"content-length" and value.isdigit() and int(value[:20]) > limit:
+            raise _too_large(limit)
+    if kinds != 1:
         raise Problem(415, "unsupported_media_type", "send application/json")
-    codings = request.headers.getlist("content-encoding")
-    if any(coding.strip().lower() not in ("", "identity") for coding in codings):
-        raise Problem(415, "unsupported_media_type", "send the body without Content-Encoding")
-    length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length[:20]) > limit:
-        raise _too_large(limit)
+
+
+def _plain(value: bytes) -> bytes:
+    return value.strip().lower()
 
 
 def _check_tree(value: Any, limit: int) -> None:

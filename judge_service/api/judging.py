@@ -12,13 +12,14 @@ from starlette.responses import Response
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import admitted, in_time_left, raise_if_shed
-from judge_service.api.answers import AssessAnswer, CompareAnswer, ProblemAnswer
-from judge_service.api.body import MAX_ITEM_BYTES, read_json
+from judge_service.api.body import MAX_ITEM_BYTES, decoded, read_bytes, read_json
 from judge_service.api.disconnect import while_connected
 from judge_service.api.idempotency import HEADER as IDEMPOTENCY_HEADER
 from judge_service.api.idempotency import check_idempotency
 from judge_service.api.json_response import FiniteJSONResponse
+from judge_service.api.openapi import shown
 from judge_service.api.problems import Problem, from_validation
+from judge_service.api.repeats import TIMEOUT_HEADER, Repeats
 from judge_service.api.schemas import (
     ASSESS_EXAMPLE,
     COMPARE_EXAMPLE,
@@ -26,13 +27,13 @@ from judge_service.api.schemas import (
     CompareBody,
 )
 from judge_service.api.state import CallerDep, ServiceDep
+from judge_service.judging.past import past_of
 from judge_service.outcome import Common
 from judge_service.request import Request as Wanted
 from judge_service.service import Service
 from judge_service.wire import assess_wire, compare_wire
 
 router = APIRouter(prefix="/v1", tags=["judging"])
-TIMEOUT_HEADER = "X-Request-Timeout-Ms"
 Checked = TypeVar("Checked", bound=BaseModel)
 W = TypeVar("W", bound=Wanted)
 
@@ -40,7 +41,7 @@ W = TypeVar("W", bound=Wanted)
 def _problem(description: str, *, waits: bool = False) -> dict[str, Any]:
     retry = {"description": "Seconds to wait", "schema": {"type": "integer", "minimum": 1}}
     headers = {"headers": {"Retry-After": retry}} if waits else {}
-    return {"model": ProblemAnswer, "description": description, **headers}
+    return shown("ProblemAnswer", description, **headers)
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -80,24 +81,33 @@ def documented(name: str, example: dict[str, Any]) -> dict[str, Any]:
 @router.post(
     "/assess",
     summary="Assess one candidate on a rubric",
-    responses={200: {"model": AssessAnswer}, **PROBLEMS},
+    responses={200: shown("AssessAnswer"), **PROBLEMS},
     openapi_extra=documented("AssessBody", ASSESS_EXAMPLE),
 )
 async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Judge one candidate; a failed outcome is HTTP 200 with ``status: failed`` and no reward."""
-    body = await read_body(request, service, caller, AssessBody)
+    repeats: Repeats = request.state.repeats
+    engine = service.engine
+    sent = await read_bytes(request, MAX_ITEM_BYTES)
+    known = await repeats.answer(request, engine, caller, sent)
+    if known is not None:
+        return known
+    body = await checked_body(request, service, caller, AssessBody, await decoded(sent))
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
     async with admitted(request, caller, wait_s=wanted.timeout_s) as admission:
         wanted = in_time_left(wanted, admission)
-        outcome = await while_connected(request, service.engine.assess(wanted))
+        case = engine.check(wanted)
+        outcome = await while_connected(request, engine.assess(wanted, case))
         admission.spent(outcome)
-    return answered(outcome, assess_wire(outcome, body.metadata))
+    wire = assess_wire(outcome, body.metadata)
+    repeats.remember(request, caller, sent, past_of(case, outcome), wire)
+    return answered(outcome, wire)
 
 
 @router.post(
     "/compare",
     summary="Compare two candidates in both orders",
-    responses={200: {"model": CompareAnswer}, **PROBLEMS},
+    responses={200: shown("CompareAnswer"), **PROBLEMS},
     openapi_extra=documented("CompareBody", COMPARE_EXAMPLE),
 )
 async def compare(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
@@ -122,7 +132,13 @@ async def read_body(
 
     Raises Problem: 403 for an audit without an admin's key, 408, 409, 413, 415, 422.
     """
-    data = await read_json(request, limit)
+    return await checked_body(request, service, caller, schema, await read_json(request, limit))
+
+
+async def checked_body(
+    request: Request, service: Service, caller: Caller, schema: type[Checked], data: Any
+) -> Checked:
+    """The same of a body that was read and decoded before."""
     try:
         body = schema.model_validate(data)
     except ValidationError as error:

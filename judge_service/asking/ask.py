@@ -67,7 +67,7 @@ _UNREADABLE: dict[str, type[UnusableReply]] = {
 class Answer:
     """A judge's verdict on one question, with what it took to get it. ``latency_ms`` covers all
     attempts; ``unverified`` says that the served model's name tells no family, ``cached`` that the
-    judge was not asked for it anew.
+    judge was not asked for it anew; ``kept`` is then the key and the record it was read from.
     """
 
     judge: JudgeSpec
@@ -79,6 +79,7 @@ class Answer:
     latency_ms: float
     usage: Usage
     cached: bool = False
+    kept: tuple[str, bytes] | None = None
 
 
 class _Read(NamedTuple):
@@ -263,11 +264,11 @@ class Asker:
         """One upstream request and the verdict in its reply."""
         own = Ledger(ledger)
         code: str | None = InternalError.code
-        model = None
+        model = configuration = None
 
         def read(reply: ChatReply) -> _Read:
-            nonlocal model
-            model = reply.model
+            nonlocal model, configuration
+            model, configuration = reply.model, reply.system_fingerprint
             self.capability(call.judge).reasons |= reply.reasoning_tokens > 0
             return letter.read(call.judge, reply)
 
@@ -288,7 +289,9 @@ class Asker:
             # Nothing is counted of a request that never left, or that the caller gave up.
             if own.total.upstream_requests:
                 seconds = time.monotonic() - started
-                self._observer(Attempted(call.judge.id, code, seconds, own.total, model))
+                self._observer(
+                    Attempted(call.judge.id, code, seconds, own.total, model, configuration)
+                )
         return found
 
     def _adapt(

@@ -31,7 +31,8 @@ class ChatCall:
 class ChatReply:
     """What came back. ``content`` is the text as the provider sent it, at most 64 KiB.
 
-    ``model`` is the name the provider says it served, ``usage`` counts this one request.
+    ``model`` is the name the provider says it served, ``system_fingerprint`` what it says of the
+    configuration that did, at most 256 characters; ``usage`` counts this one request.
     ``logprobs`` has an entry for each token of the reply where they were asked for, in the form of
     OpenAI's ``logprobs.content`` and as the provider sent them: nobody has checked them.
     """
@@ -40,6 +41,7 @@ class ChatReply:
     refusal: str | None = None
     finish_reason: str | None = None
     model: str | None = None
+    system_fingerprint: str | None = None
     usage: Usage
     reasoning_tokens: int = 0
     logprobs: tuple[object, ...] = ()

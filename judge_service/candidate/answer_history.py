@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 MIN_CHARS = 40
 """Shorter answers ("42", "Yes.") are right for many prompts."""
@@ -14,21 +15,34 @@ WINDOW = 20_000
 """How many different answers are remembered, the latest ones."""
 
 
+class Sighting(NamedTuple):
+    """An answer and the prompt it was given to, as hashes."""
+
+    answer: bytes
+    prompt: bytes
+
+
+def sighting(rubric: str, prompt: str, answer: str) -> Sighting | None:
+    """What is remembered of an answer; None for one that is too short to say anything."""
+    if len(answer) < MIN_CHARS:
+        return None
+    return Sighting(_hash(f"{rubric}\n{answer}"), _hash(prompt))
+
+
 @dataclass(slots=True)
 class AnswerHistory:
     """To which prompts each recent answer was given, by rubric; only hashes are kept."""
 
     _prompts: OrderedDict[bytes, set[bytes]] = field(default_factory=OrderedDict)
 
-    def is_constant(self, rubric: str, prompt: str, answer: str) -> bool:
+    def is_constant(self, seen: Sighting | None) -> bool:
         """Note an answer; whether it was given to ``PROMPTS`` different prompts by now."""
-        if len(answer) < MIN_CHARS:
+        if seen is None:
             return False
-        key = _hash(f"{rubric}\n{answer}")
-        prompts = self._prompts.pop(key, set())
-        self._prompts[key] = prompts
+        prompts = self._prompts.pop(seen.answer, set())
+        self._prompts[seen.answer] = prompts
         if len(prompts) < PROMPTS:
-            prompts.add(_hash(prompt))
+            prompts.add(seen.prompt)
         if len(self._prompts) > WINDOW:
             self._prompts.popitem(last=False)
         return len(prompts) >= PROMPTS

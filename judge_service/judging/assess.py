@@ -47,7 +47,7 @@ async def assess(
     if not inspection.passed and not case.request.audit:
         return _short_circuit(case, inspection)
     try:
-        selection = select(case.request, case.rubric, case.bench, excluded, case.observer)
+        selection = select(case.request, case.rubric, case.bench, excluded, case.selecting)
     except (NoEligibleJudge, QuorumNotMet) as error:
         return _failed(case, inspection, error, {}, ())
     questions = questions_of(case, inspection.shown)

@@ -6,8 +6,16 @@ import time
 from dataclasses import dataclass, field
 
 from judge_service.asking.ask import Answer
+from judge_service.candidate.answer_history import Sighting
 from judge_service.deadline import Deadline
-from judge_service.events import Observer, ServedUnverified, nobody
+from judge_service.events import (
+    Event,
+    FamilyExcluded,
+    Judged,
+    Observer,
+    ServedUnverified,
+    nobody,
+)
 from judge_service.flags import Flag
 from judge_service.judges.judge import Bench, JudgeSpec, fingerprint
 from judge_service.request import Request
@@ -20,6 +28,10 @@ class Case:
     """Collects usage, flags and the judges that answered while a request is worked on.
 
     An ``admitted`` one has been let in together with others; a full queue does not turn it away.
+    ``kept`` are the records that verdicts were read from, by key; ``missed`` says that a judge was
+    asked and gave none; ``left_out`` are the judges that were excluded for their family;
+    ``sightings`` is what is remembered of the candidates' answers, ``event`` what was told of the
+    outcome.
     """
 
     request: Request
@@ -32,16 +44,30 @@ class Case:
     observer: Observer = nobody
     started: float = field(default_factory=time.monotonic)
     admitted: bool = False
+    kept: dict[str, bytes] = field(default_factory=dict)
+    missed: bool = False
+    left_out: list[str] = field(default_factory=list)
+    sightings: list[Sighting | None] = field(default_factory=list)
+    event: Judged | None = None
 
     def flag(self, flag: Flag) -> None:
         """Add a flag once."""
         if flag not in self.flags:
             self.flags.append(flag)
 
+    def selecting(self, event: Event) -> None:
+        """Take note of who is left out, and tell of it; an ``Observer``."""
+        if isinstance(event, FamilyExcluded):
+            self.left_out.append(event.judge)
+        self.observer(event)
+
     def note(self, answer: Answer) -> None:
         """Take note of who answered, and of what has to be said about it."""
         judge = answer.judge
         self.answered[judge.id] = judge
+        if answer.kept is not None:
+            key, record = answer.kept
+            self.kept[key] = record
         if judge.id in self.bench.trial:
             self.flag(Flag("trial_judge", f"{judge.id}: a small local model for trying things out"))
         if answer.unverified:

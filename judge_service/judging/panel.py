@@ -109,6 +109,7 @@ async def _ask_or_replace(
     try:
         answer = await source.ask(case, judge, question, budget, keep=keep)
     except JudgeServiceError as error:
+        case.missed = True
         miss = Miss(judge=judge, error=as_judging_error(error))
     else:
         case.note(answer)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import Literal
 
@@ -28,6 +28,7 @@ from judge_service.verdicts.key import KEY_VERSION, PREFIX, verdict_key
 from judge_service.verdicts.recent import RecentVerdicts
 from judge_service.verdicts.record import Seal, VerdictRecord, offered
 from judge_service.verdicts.renewing import Renewing
+from judge_service.waiting import together
 
 LEASE_PREFIX = f"jl:{KEY_VERSION}:"
 LEASE_S = 3.0
@@ -109,6 +110,13 @@ class VerdictSource:
                 short = joined and flight.tries < tries and error.retryable
                 if not short or case.deadline.left() <= 0:
                     raise
+
+    async def has(self, kept: Sequence[tuple[str, bytes]]) -> bool:
+        """Whether the store has exactly these records under these keys, which were read from it
+        before. Nobody is told of these look-ups.
+        """
+        found = await together([self._store.look_up(key) for key, _ in kept])
+        return all(one == record for one, (_, record) in zip(found, kept, strict=True))
 
     async def aclose(self) -> None:
         """Wait for what is still being stored."""
@@ -296,4 +304,5 @@ class VerdictSource:
             latency_ms=(time.monotonic() - started) * 1000.0,
             usage=Usage(),
             cached=True,
+            kept=(key, data),
         )

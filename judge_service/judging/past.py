@@ -1,0 +1,55 @@
+"""An assessment that was made of kept verdicts alone: what must still be so for it to hold again.
+
+Everything else that goes into such an outcome is a pure function of the request, the rubric and the
+judges: rules, flags, points, reward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judge_service.candidate.answer_history import Sighting
+from judge_service.events import Judged
+from judge_service.judges.judge import Bench
+from judge_service.judging.case import Case
+from judge_service.outcome import Assessed, AssessOutcome
+from judge_service.rubric.rubric import Rubric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """One outcome. ``kept`` are the keys of its verdicts and the signed records under them,
+    ``left_out`` the judges that were excluded for their family, ``sighting`` what is remembered of
+    the answer (None for a short one), ``constant`` whether it was flagged as a constant one,
+    ``timeout_s`` the request's, in seconds.
+    """
+
+    rubric: Rubric
+    bench: Bench
+    kept: tuple[tuple[str, bytes], ...]
+    left_out: tuple[str, ...]
+    sighting: Sighting | None
+    constant: bool
+    timeout_s: float
+    outcome: Assessed
+    event: Judged
+
+
+def past_of(case: Case, outcome: AssessOutcome) -> Past | None:
+    """What is to be remembered of an outcome; None for one that need not come out the same."""
+    if not isinstance(outcome, Assessed) or outcome.short_circuited or case.request.audit:
+        return None
+    cached = case.kept and all(verdict.cached for verdict in outcome.verdicts)
+    if case.missed or case.event is None or not cached:
+        return None
+    return Past(
+        rubric=case.rubric,
+        bench=case.bench,
+        kept=tuple(case.kept.items()),
+        left_out=tuple(case.left_out),
+        sighting=case.sightings[0] if case.sightings else None,
+        constant=any(flag.flag == "constant_answer" for flag in outcome.flags),
+        timeout_s=case.request.timeout_s,
+        outcome=outcome,
+        event=case.event,
+    )
