@@ -1,4 +1,5 @@
-"""The family table: reads ``data/families.toml`` and compiles what it says about names.
+"""The family table: reads ``data/families.toml``, and compiles what it says about names when the
+first name is looked up.
 
 How the table is written is explained at its top; how a model's name is taken apart before it is
 looked up here is ``family.py``'s business.
@@ -10,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -43,17 +44,30 @@ class Derived:
     maker: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FamilyTable:
-    """The whole table, compiled. ``aliases`` and ``publishers`` map a word to a family id."""
+    """The whole table. ``aliases`` and ``publishers`` map a word to a family id."""
 
-    families: tuple[Family, ...]
-    derived: tuple[Derived, ...]
     aliases: Mapping[str, str]
     publishers: Mapping[str, str]
     protocols: frozenset[str]
     vendors: frozenset[str]
-    ignore: re.Pattern[str]
+    raw: Mapping[str, Any]
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """All lineages."""
+        return tuple(_family(id_, entry) for id_, entry in self.raw["family"].items())
+
+    @cached_property
+    def derived(self) -> tuple[Derived, ...]:
+        """All rules for models built on others."""
+        return tuple(_derived(rule) for rule in self.raw["derived"])
+
+    @cached_property
+    def ignore(self) -> re.Pattern[str]:
+        """What in a name says nothing of its lineage."""
+        return _compile(self.raw["ignore"])
 
     def match(self, name: str) -> frozenset[str]:
         """The families that ``name`` (in matching form) says by its own words."""
@@ -73,7 +87,7 @@ class FamilyTable:
 
 @cache
 def family_table() -> FamilyTable:
-    """The table shipped with the package, read and compiled on the first call."""
+    """The table shipped with the package, read on the first call."""
     source = files("judge_service").joinpath("data/families.toml").read_text(encoding="utf-8")
     return _build(tomllib.loads(source))
 
@@ -85,13 +99,11 @@ def _build(raw: Mapping[str, Any]) -> FamilyTable:
         word: id_ for id_, entry in entries.items() for word in entry.get("publishers", ())
     }
     return FamilyTable(
-        families=tuple(_family(id_, entry) for id_, entry in entries.items()),
-        derived=tuple(_derived(rule) for rule in raw["derived"]),
         aliases=aliases | {id_: id_ for id_ in entries},
         publishers=publishers,
         protocols=frozenset(raw["protocols"]),
         vendors=frozenset(raw["vendors"]),
-        ignore=_compile(raw["ignore"]),
+        raw=raw,
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -128,14 +129,12 @@ class JudgeSpec(BaseModel):
         """The judge's lineages: those given (``deepseek+qwen`` is two), else what the table says of
         the model's name.
         """
-        if self.family is not None:
-            return frozenset(normalize_family(word) for word in self.family.split("+"))
-        return families_of(self.model)
+        return _lineages(self.family, self.model)[0]
 
     @property
     def family_label(self) -> str:
         """The lineages as one word, ``deepseek+qwen`` for a distillation."""
-        return "+".join(sorted(self.families))
+        return _lineages(self.family, self.model)[1]
 
     def fingerprint_part(self) -> dict[str, Any]:
         """What of the spec can move a verdict or what it is worth: model, endpoint, sampling,
@@ -152,11 +151,24 @@ class JudgeSpec(BaseModel):
         return {} if self.top_logprobs is None else {"top_logprobs": self.top_logprobs}
 
 
+@lru_cache(maxsize=256)
+def _lineages(family: str | None, model: str) -> tuple[frozenset[str], str]:
+    found = (
+        families_of(model)
+        if family is None
+        else frozenset(normalize_family(word) for word in family.split("+"))
+    )
+    return found, "+".join(sorted(found))
+
+
 def fingerprint(rubric_hash: str, judges: Mapping[str, JudgeSpec]) -> str:
     """SHA-256 (hex) of a rubric and the specs of the judges that answered."""
     parts = [judges[judge].fingerprint_part() for judge in sorted(judges)]
     canonical = json.dumps([rubric_hash, parts], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+_MAX_FINGERPRINTS = 1024
 
 
 class Bench(Mapping[str, JudgeSpec]):
@@ -171,6 +183,7 @@ class Bench(Mapping[str, JudgeSpec]):
             raise ConfigError(f"judges: the id {twice[0]!r} is used twice")
         self._judges = {j.id: j for j in judges}
         self.trial = trial
+        self._fingerprints: dict[tuple[str, frozenset[str]], str] = {}
 
     def __getitem__(self, judge_id: str) -> JudgeSpec:
         return self._judges[judge_id]
@@ -180,6 +193,17 @@ class Bench(Mapping[str, JudgeSpec]):
 
     def __len__(self) -> int:
         return len(self._judges)
+
+    def fingerprint(self, rubric_hash: str, answered: Collection[str]) -> str:
+        """The fingerprint of a rubric and those of these judges that answered."""
+        key = rubric_hash, frozenset(answered)
+        known = self._fingerprints.get(key)
+        if known is None:
+            if len(self._fingerprints) >= _MAX_FINGERPRINTS:
+                self._fingerprints.clear()
+            known = fingerprint(rubric_hash, {judge: self[judge] for judge in answered})
+            self._fingerprints[key] = known
+        return known
 
     def rotation(
         self, purpose: Literal["train", "validate"] | None = None

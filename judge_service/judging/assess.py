@@ -107,12 +107,7 @@ def questions_of(case: Case, shown: Exhibit) -> tuple[Question, ...]:
 
 def verdicts_of(answer: Answer, question: Question) -> list[Verdict]:
     """One verdict per criterion of an answer; what was spent stands in the first of them."""
-    points = (
-        {question.criterion: answer.reading.score}
-        if isinstance(question.form, ScoreForm)
-        else answer.reading.scores
-    )
-    told = expected_of(answer, question)
+    points, told = points_of(answer, question), expected_of(answer, question)
     return [
         Verdict(
             judge=answer.judge.id,
@@ -132,6 +127,13 @@ def verdicts_of(answer: Answer, question: Question) -> list[Verdict]:
     ]
 
 
+def points_of(answer: Answer, question: Question) -> Mapping[str | None, int]:
+    """The point an answer gives each criterion."""
+    if isinstance(question.form, ScoreForm):
+        return {question.criterion: answer.reading.score}
+    return {**answer.reading.scores}
+
+
 def expected_of(answer: Answer, question: Question) -> dict[str | None, Expectation]:
     """What is expected of an answer, by criterion; empty where the judge is not asked for it."""
     if answer.judge.top_logprobs is None:
@@ -143,12 +145,7 @@ def expected_of(answer: Answer, question: Question) -> dict[str | None, Expectat
 
 def told_of(polls: Sequence[Poll]) -> list[tuple[JudgeSpec, Expectation]]:
     """What is expected of every verdict, with its judge."""
-    return [
-        (answer.judge, verdict.expected or UNKNOWN)
-        for one in polls
-        for answer in one.answers
-        for verdict in verdicts_of(answer, one.question)
-    ]
+    return [(judge, expected) for judge, _, _, expected in _given(polls)]
 
 
 def flag_splits(case: Case, polls: Sequence[Poll]) -> None:
@@ -167,10 +164,10 @@ def _given(polls: Sequence[Poll]) -> Iterator[tuple[JudgeSpec, str, int, Expecta
     """Every point that a judge gave: judge, criterion, point, and what is expected of it."""
     for one in polls:
         for answer in one.answers:
-            for verdict in verdicts_of(answer, one.question):
-                if verdict.criterion is not None and verdict.point is not None:
-                    expected = verdict.expected or UNKNOWN
-                    yield answer.judge, verdict.criterion, verdict.point, expected
+            told = expected_of(answer, one.question)
+            for criterion, point in points_of(answer, one.question).items():
+                if criterion is not None:
+                    yield answer.judge, criterion, point, told.get(criterion, UNKNOWN)
 
 
 def results_of(rubric: Rubric, polls: Sequence[Poll]) -> dict[str, CriterionResult]:

@@ -17,7 +17,7 @@ from judge_service.events import (
     nobody,
 )
 from judge_service.flags import Flag
-from judge_service.judges.judge import Bench, JudgeSpec, fingerprint
+from judge_service.judges.judge import Bench, JudgeSpec
 from judge_service.request import Request
 from judge_service.rubric.rubric import Rubric
 from judge_service.usage import Ledger
@@ -83,4 +83,4 @@ class Case:
 
     def fingerprint(self) -> str:
         """Rubric and specs of the judges that answered."""
-        return fingerprint(self.rubric.rubric_hash, self.answered)
+        return self.bench.fingerprint(self.rubric.rubric_hash, self.answered)
