@@ -34,9 +34,12 @@ def identity_key(text: str) -> str:
     structure (indented lines, lists, tables, code) the line breaks and the indentation of each
     line, relative to the least indented one, count.
     """
-    text = INVISIBLE.sub("", _LINE_ENDS.sub("\n", text))
-    if not text.isascii() and not _MARK_RUN.search(text):
-        text = unicodedata.normalize("NFC", text)
+    if not text.isprintable():
+        text = _LINE_ENDS.sub("\n", text)
+    if not text.isascii():
+        text = INVISIBLE.sub("", text)
+        if not _MARK_RUN.search(text):
+            text = unicodedata.normalize("NFC", text)
     lines = [line.rstrip() for line in text.split("\n") if not line.isspace() and line]
     body = _dedented(lines)
     if len(lines) < 2 or not (_STRUCTURED.search(body) or fenced_spans(body)):
