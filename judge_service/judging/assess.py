@@ -131,7 +131,7 @@ def points_of(answer: Answer, question: Question) -> Mapping[str | None, int]:
     """The point an answer gives each criterion."""
     if isinstance(question.form, ScoreForm):
         return {question.criterion: answer.reading.score}
-    return {**answer.reading.scores}
+    return dict[str | None, int](answer.reading.scores.items())
 
 
 def expected_of(answer: Answer, question: Question) -> dict[str | None, Expectation]:

@@ -164,8 +164,8 @@ def test_headers_are_heeded(service: RunningService, headers: dict[str, str], st
     used = {**BODY, "prompt": "Another question?"}
     service.http.post("/v1/assess", json=used, headers={"Idempotency-Key": "used"})
     times(service, 3)
-    raw = {name: text.encode("utf-8") for name, text in headers.items()}
-    sent = {"Content-Type": b"application/json", **raw}
+    named = {"Content-Type": "application/json", **headers}
+    sent = [(name.encode(), text.encode("utf-8")) for name, text in named.items()]
     answer = service.http.post("/v1/assess", content=json.dumps(BODY).encode(), headers=sent)
 
     assert answer.status_code == status
