@@ -22,7 +22,8 @@ Kind = Literal["assess", "compare", "rank"]
 class Attempted:
     """One upstream request is over; ``code`` is None for a reply with a verdict.
 
-    ``model_served`` is what the provider calls its model: for traces, never a label.
+    ``model_served`` is what the provider calls its model, ``system_fingerprint`` the configuration
+    it says it answered with: for traces and to be watched, never labels.
     """
 
     judge: str
@@ -30,6 +31,7 @@ class Attempted:
     seconds: float
     usage: Usage
     model_served: str | None = None
+    system_fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ class QuotaRefused:
 @dataclass(frozen=True, slots=True)
 class AlarmChanged:
     """An alarm was raised or is over. ``judge`` and ``rubric`` are empty where it is not about one;
-    ``cause`` is an error code or empty.
+    ``cause`` is an error code or empty. ``again``: it was raised in a process before this one.
     """
 
     judge: str
@@ -179,6 +181,15 @@ class AlarmChanged:
     statistic: str
     cause: str
     raised: bool
+    kind: Kind | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FingerprintChanged:
+    """A judge's provider says that it answered with a configuration that was not seen before."""
+
+    judge: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +201,7 @@ class WatchValue:
     statistic: str
     current: float
     baseline: float
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +250,7 @@ Event: TypeAlias = (
     Attempted | Retried | RetryDenied | LookedUp | Joined | QueueChanged | Shed | BreakerChanged
     | Judged | PairJudged | FamilyExcluded | ServedUnverified | GroupRanked | StoreFailed
     | QuotaRefused | ConstantAnswer | AlarmChanged | WatchValue | WatchSpent | WatchSkipped
-    | SentinelJudged | ShadowJudged
+    | SentinelJudged | ShadowJudged | FingerprintChanged
 )  # fmt: skip
 Observer: TypeAlias = Callable[[Event], None]
 

@@ -18,6 +18,9 @@ from judge_service.judges.judge import JudgeSpec
 if TYPE_CHECKING:
     from judge_service.adapters.litellm_backend import LiteLLMBackend
 
+AFTER_START_S = 0.2
+"""What is loaded ahead waits so long, or it would hold up the rest of the start."""
+
 
 class BackendRouter:
     """Sends each judge's calls to the backend that is right for it.
@@ -39,6 +42,7 @@ class BackendRouter:
         self._openai = OpenAIBackend(self._keys, prices)
         self._litellm: LiteLLMBackend | None = None
         self._known: dict[str, tuple[JudgeSpec, Backend]] = {}
+        self._ahead: asyncio.Task[None] | None = None
 
     def add_key(self, judge_id: str, key: str) -> None:
         """The API key of one more judge."""
@@ -56,6 +60,15 @@ class BackendRouter:
         if translated:
             await self._through_litellm().check(translated)
 
+    def load_ahead(self) -> None:
+        """Load what the first request would wait for: soon, beside the loop."""
+        if any(backend is self._openai for _, backend in self._known.values()):
+            self._ahead = asyncio.create_task(self._load())
+
+    async def _load(self) -> None:
+        await asyncio.sleep(AFTER_START_S)
+        await self._openai.http()
+
     async def complete(self, call: ChatCall) -> ChatReply:
         """One upstream request. Raises a JudgingError or ParameterRefused."""
         return await (await self._of(call.judge)).complete(call)
@@ -66,6 +79,8 @@ class BackendRouter:
 
     async def aclose(self) -> None:
         """Close this event loop's connections."""
+        if self._ahead is not None:
+            self._ahead.cancel()
         await self._openai.aclose()
         if self._litellm is not None:
             await self._litellm.aclose()

@@ -21,6 +21,14 @@ def room_for(parameters: Mapping[str, object]) -> int:
     return MAX_REPLY_BYTES + BYTES_BESIDE * beside
 
 
+class NoConnection(Exception):
+    """The address could not be reached: nothing was sent."""
+
+
+class ConnectionBroken(Exception):
+    """There was a connection, and it ended before a whole reply had come."""
+
+
 @dataclass(slots=True)
 class Exchange:
     """What one upstream request brought: ``status`` is None until a reply was read. At most

@@ -22,21 +22,18 @@ from urllib.parse import unquote, urlsplit
 
 import aiohttp
 
-from judge_service.adapters.exchange import BoundedBody, Exchange
+from judge_service.adapters.exchange import (
+    BoundedBody,
+    ConnectionBroken,
+    Exchange,
+    NoConnection,
+)
 
 IDLE_S = 4.0
 """An idle connection is kept for less than the five seconds after which many servers close it."""
 _MAX_HEADER_BYTES = 64 * 1024
 _AT_ONCE = 512 * 1024
 """A longer body is written piece by piece, so that others have their turn meanwhile."""
-
-
-class NoConnection(Exception):
-    """The address could not be reached: nothing was sent."""
-
-
-class ConnectionBroken(Exception):
-    """There was a connection, and it ended before a whole reply had come."""
 
 
 @dataclass(frozen=True, slots=True)

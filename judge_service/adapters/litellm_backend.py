@@ -46,6 +46,8 @@ def load_litellm() -> Any:
 
         if getattr(litellm, "_judge_service_ready", False):
             return litellm
+        # A tokenizer's table of 14 MB, from which it has made the text that it uses.
+        vars(litellm.utils).pop("json_data", None)
         from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
         # Its own handlers write to stderr whatever providers said, past every filter of ours.

@@ -46,8 +46,8 @@ class Spread:
 _OUTCOME = ("kind", "rubric", "status", "code")
 _JUDGE, _CODE, _RUBRIC = ("judge",), ("judge", "code"), ("rubric",)
 
-_SERIES = ("judge", "rubric", "statistic")
-_ALARM, _WATCH = (*_SERIES, "cause"), ("watch", "judge")
+_SERIES = ("judge", "rubric", "statistic", "kind")
+_ALARM, _WATCH = ("judge", "rubric", "statistic", "cause", "kind"), ("watch", "judge")
 _SHADOW = ("judge", "shadow", "rubric")
 
 COUNTS: Final[dict[str, Count]] = {
@@ -65,6 +65,7 @@ COUNTS: Final[dict[str, Count]] = {
     "upstream_cost_usd": Count("Known cost in US dollars.", _JUDGE),
     "upstream_unknown_cost_calls": Count("Requests whose cost is not known.", _JUDGE),
     "served_unverified": Count("Verdicts of a model whose name tells no family.", _JUDGE),
+    "fingerprint_changes": Count("New system fingerprints of a judge's provider.", _JUDGE),
     "shed": Count("Calls turned away by a full queue.", _JUDGE),
     "breaker_changes": Count("Changes of the breaker to a state.", ("judge", "state")),
     "pairs": Count("Pairs judged in both orders, by outcome.", ("judge", "outcome")),

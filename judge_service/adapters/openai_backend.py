@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from judge_service.adapters.exchange import Exchange, room_for
-from judge_service.adapters.http_client import ConnectionBroken, HttpClient, NoConnection
+from judge_service.adapters.exchange import ConnectionBroken, Exchange, NoConnection, room_for
 from judge_service.adapters.prices import PriceList
 from judge_service.adapters.provider_errors import error_of
 from judge_service.adapters.provider_reply import from_protocol, protocol_body, without_key
@@ -15,6 +15,9 @@ from judge_service.adapters.routing import url_of
 from judge_service.asking.backend import ChatCall, ChatReply
 from judge_service.errors import JudgeTimeout, UpstreamError
 from judge_service.judges.judge import JudgeSpec
+
+if TYPE_CHECKING:
+    from judge_service.adapters.http_client import HttpClient
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 GRACE_S = 1.0
@@ -29,7 +32,7 @@ class OpenAIBackend:
     ) -> None:
         self._keys = dict(keys or {})
         self._prices = prices or PriceList()
-        self._http = HttpClient()
+        self._client: HttpClient | None = None
 
     def add_key(self, judge_id: str, key: str) -> None:
         """The API key of one more judge."""
@@ -58,7 +61,16 @@ class OpenAIBackend:
 
     async def aclose(self) -> None:
         """Close this event loop's connections."""
-        await self._http.aclose()
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def http(self) -> HttpClient:
+        """The client. Its library, a quarter of a second of import, is loaded beside the loop."""
+        client = self._client
+        if client is None:
+            made = await asyncio.to_thread(_new_client)
+            client = self._client = self._client or made
+        return client
 
     async def _post(self, call: ChatCall, key: str | None, exchange: Exchange) -> None:
         judge = call.judge.id
@@ -70,9 +82,10 @@ class OpenAIBackend:
             "Accept-Encoding": "identity",
             "User-Agent": "judge-service",
         }
+        http = self._client or await self.http()
         try:
             async with asyncio.timeout(call.timeout_s + GRACE_S):
-                await self._http.post(url_of(call.judge), body_of(call), headers, exchange)
+                await http.post(url_of(call.judge), body_of(call), headers, exchange)
         except TimeoutError:
             raise JudgeTimeout(f"judge {judge!r} did not answer in time") from None
         except NoConnection:
@@ -91,6 +104,12 @@ class OpenAIBackend:
     async def _read_prices(self) -> None:
         if not self._prices.is_read:
             await asyncio.to_thread(self._prices.read)
+
+
+def _new_client() -> HttpClient:
+    from judge_service.adapters.http_client import HttpClient
+
+    return HttpClient()
 
 
 def body_of(call: ChatCall) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-from judge_service.adapters.redis_store import RedisStore
 from judge_service.adapters.redis_url import parse_redis_url
 from judge_service.adapters.sqlite_store import SqliteStore
 from judge_service.errors import ConfigError
@@ -30,6 +29,8 @@ def open_store(settings: Settings, observer: Observer) -> Store:
                 PREFIX,
                 ", ".join(target.not_used),
             )
+        from judge_service.adapters.redis_store import RedisStore  # its client is slow to load
+
         return RedisStore(target, observer)
     file = settings.store or settings.default_store
     if file is None:

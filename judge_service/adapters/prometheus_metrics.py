@@ -186,16 +186,22 @@ class PrometheusMetrics:
                 "sentinels", self._id(event.judge), self._id(event.rubric), event.result
             ),
             ev.ShadowJudged: self._shadow_judged,
+            ev.FingerprintChanged: of_judge("fingerprint_changes"),
         }
 
     def _alarm_changed(self, event: ev.AlarmChanged) -> None:
-        labels = (self._own_id(event.judge), self._own_id(event.rubric), event.statistic)
-        cause = event.cause or NONE
-        self._set("watch_alarm", float(event.raised), *labels, cause)
-        self._count("watch_alarms", *labels, cause, by=event.raised)
+        labels = (
+            self._own_id(event.judge), self._own_id(event.rubric), event.statistic,
+            event.cause or NONE, event.kind or NONE,
+        )  # fmt: skip
+        self._set("watch_alarm", float(event.raised), *labels)
+        self._count("watch_alarms", *labels, by=event.raised and not event.again)
 
     def _watch_value(self, event: ev.WatchValue) -> None:
-        labels = (self._own_id(event.judge), self._own_id(event.rubric), event.statistic)
+        labels = (
+            self._own_id(event.judge), self._own_id(event.rubric), event.statistic,
+            event.kind or NONE,
+        )  # fmt: skip
         self._set("watch_current", event.current, *labels)
         self._set("watch_baseline", event.baseline, *labels)
 

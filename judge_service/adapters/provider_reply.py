@@ -20,8 +20,13 @@ from judge_service.usage import Usage
 _DONE = range(200, 300)
 MIN_KEY_CHARS = 12
 """A shorter key is a placeholder, a word that may stand in any text."""
+CACHED_NAMES = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens")
+"""What providers of OpenAI's protocol call the tokens from their prompt cache that do not use its
+``prompt_tokens_details``: DeepSeek, gateways in front of Anthropic, Moonshot.
+"""
 MAX_COUNT = 10**9
 """A provider that counts more tokens than this for one call does not count."""
+MAX_FINGERPRINT_CHARS = 256
 
 
 def reply_from(judge: JudgeSpec, response: Any, exchange: Exchange) -> ChatReply:
@@ -121,10 +126,15 @@ def from_protocol(raw: dict[str, Any], judge: JudgeSpec, list_price: float | Non
         refusal=_refusal(message),
         finish_reason=finish,
         model=model if isinstance(model, str) and model else None,
+        system_fingerprint=_fingerprint(raw.get("system_fingerprint")),
         usage=_usage(judge, usage, list_price),
         reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
         logprobs=_logprobs(choice),
     )
+
+
+def _fingerprint(value: Any) -> str | None:
+    return value[:MAX_FINGERPRINT_CHARS] if isinstance(value, str) and value else None
 
 
 def _content(value: Any, judge: JudgeSpec) -> str | None:
@@ -174,8 +184,14 @@ def counted(usage: Mapping[str, Any]) -> tuple[int, int, int]:
     return (
         _count(usage, "prompt_tokens"),
         _count(usage, "completion_tokens"),
-        _detail(usage, "prompt_tokens_details", "cached_tokens"),
+        _cached(usage),
     )
+
+
+def _cached(usage: Mapping[str, Any]) -> int:
+    """Prompt tokens from the provider's own cache, whichever of its names for them it uses."""
+    told = _detail(usage, "prompt_tokens_details", "cached_tokens")
+    return told or next((count for name in CACHED_NAMES if (count := _count(usage, name))), 0)
 
 
 def _usage(judge: JudgeSpec, usage: Mapping[str, Any], list_price: float | None) -> Usage:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, FiniteFloat, StringConstraints
+from pydantic import Field, FiniteFloat, StringConstraints
 
 from judge_service.api.answers import Answer
-from judge_service.api.schemas import Wire
 from judge_service.rubric.rubric import ID_PATTERN
 from judge_service.watch.statistic import Name
 
@@ -15,21 +14,15 @@ KindWord = Literal["assess", "compare", "rank"]
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 
 
-class ResetBody(Wire):
-    """``POST /v1/watch/reset``: what is usual of a judge, of a rubric, of both together or, with
-    neither, of all is learnt anew.
+class ResetAnswer(Answer):
+    """How many alarms went with it, and how many processes begin anew: all that share the store,
+    the one that answers at once, the others within seconds. ``note`` says what keeps others from
+    it, if anything does.
     """
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"judge": "gpt"}]})
-
-    judge: Id | None = None
-    rubric: Id | None = None
-
-
-class ResetAnswer(Answer):
-    """How many alarms of the process that answers went with it."""
-
     alarms: int
+    processes: int
+    note: str | None
 
 
 class SeriesAnswer(Answer):
@@ -148,6 +141,28 @@ class FailuresAnswer(Answer):
     prompts: PromptsAnswer | None
 
 
+class FingerprintAnswer(Answer):
+    """A configuration that a provider said it answered with."""
+
+    fingerprint: str
+    replies: int
+    first_at: str
+    last_at: str
+
+
+class ServedAnswer(Answer):
+    """What a judge's provider called its model: ``names`` are usual, ``new`` ones an alarm. The
+    latest configurations (``system_fingerprint``), and how often one came that was not seen before.
+    """
+
+    judge: str
+    replies: int
+    names: list[str]
+    new: list[str]
+    fingerprints: list[FingerprintAnswer]
+    fingerprint_changes: int
+
+
 class BillAnswer(Answer):
     """What one judge was asked in the background, by the process that answers."""
 
@@ -239,6 +254,7 @@ class WatchAnswer(Answer):
     alarms: list[AlarmAnswer]
     charts: list[ChartAnswer]
     failures: list[FailuresAnswer]
+    served: list[ServedAnswer]
     sentinel: SentinelAnswer | None
     shadow: ShadowAnswer | None
     processes: int

@@ -7,15 +7,17 @@ import contextvars
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from judge_service.events import Observer, WatchSkipped
+from judge_service.events import Kind, Observer, WatchSkipped
 from judge_service.gates.gate_state import GateState
 from judge_service.judges.judge import JudgeSpec
-from judge_service.watch.bill import Bill, Watch
+from judge_service.rubric.rubric import Rubric
+from judge_service.watch.bill import Bill, Reserved, Watch
 
 log = logging.getLogger("judge_service.watch")
 Reason = Literal["busy", "breaker", "ceiling", "full"]
+Work: TypeAlias = Callable[[Reserved], Coroutine[Any, Any, None]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,8 +39,10 @@ class Background:
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _closed: bool = False
 
-    def begin(self, judge: JudgeSpec, work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
-        """Begin ``work``, which asks ``judge``; whether it was."""
+    def begin(self, judge: JudgeSpec, requests: int, work: Work) -> bool:
+        """Begin ``work``, which sends ``judge`` so many requests and settles what is reserved for
+        them; whether it was.
+        """
         if self._closed:
             return False
         if len(self._tasks) >= self.most or self._running.get(judge.id, 0) >= self.per_judge:
@@ -46,28 +50,31 @@ class Background:
         self._running[judge.id] = self._running.get(judge.id, 0) + 1
         # A context of its own: nothing of it belongs to the request that is being served.
         task = asyncio.get_running_loop().create_task(
-            self._work(judge, work), context=contextvars.Context()
+            self._work(judge, requests, work), context=contextvars.Context()
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return True
 
-    async def _work(self, judge: JudgeSpec, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _work(self, judge: JudgeSpec, requests: int, work: Work) -> None:
         try:
-            reason = await self._in_the_way(judge)
+            reserved = await self.bill.reserve(requests)
+            if reserved is None:
+                self._skip(judge, "ceiling")
+                return
+            reason = self._in_the_way(judge)
             if reason is not None:
                 self._skip(judge, reason)
-                return
-            await work()
+            else:
+                await work(reserved)
+            await self.bill.release(reserved)  # what came to nothing
         except Exception:
-            # Nobody waits for it, and judging goes on without.
+            # Nobody waits for it, and judging goes on without. What was reserved may be spent.
             log.exception("a %s request broke off", self.watch)
         finally:
             self._running[judge.id] -= 1
 
-    async def _in_the_way(self, judge: JudgeSpec) -> Reason | None:
-        if not await self.bill.has_room():
-            return "ceiling"
+    def _in_the_way(self, judge: JudgeSpec) -> Reason | None:
         state = self.state(judge)
         if state.breaker != "closed":
             return "breaker"
@@ -87,3 +94,10 @@ class Background:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def requests_of(rubric: Rubric, kind: Kind) -> int:
+    """What asking one judge about one item takes, where nothing is tried again."""
+    if kind != "assess":
+        return 2  # both orders
+    return 1 if rubric.judging.ask == "together" else len(rubric.criteria)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,3 +49,19 @@ class Learning:
     def state(self) -> list[float]:
         """What ``Learning`` takes."""
         return [self.n, self._mean, self._squares]
+
+
+def number_of(told: Any) -> float:
+    """A number that was kept. Raises ValueError or TypeError for what is none."""
+    number = float(told)
+    if not math.isfinite(number):
+        raise ValueError("not a number")
+    return number
+
+
+def baseline_of(told: Any) -> Baseline:
+    """A baseline that was kept as a list. Raises ValueError or TypeError for what is none."""
+    mean, sd, n = map(number_of, told)
+    if sd <= 0.0:
+        raise ValueError("a baseline without deviation")
+    return Baseline(mean=mean, sd=sd, n=int(n))

@@ -1,8 +1,9 @@
 """Charts in the store: over restarts, and for the other processes of the service to see.
 
 Each process has a numbered place there, for as long as it lives, and leaves its charts in it. One
-that starts goes on with the charts of the first place that is free. What is usual is shared apart,
-so that a new replica need not learn it anew. Without a shared store, charts end with the process.
+that starts goes on with the charts of the first place that is free. Charts whose process died and
+that nobody came for are taken over by one that lives. Without a shared store, charts end with the
+process.
 """
 
 from __future__ import annotations
@@ -19,125 +20,205 @@ from typing import Any
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store
-from judge_service.watch.baseline import Baseline
 from judge_service.watch.desk import Desk
+from judge_service.watch.keepsake import Keepsake
+from judge_service.watch.names import without
+from judge_service.watch.resets import Reset, Resets
+from judge_service.watch.usual import Usual
 
 log = logging.getLogger("judge_service.watch")
-PREFIX = "jw:1:"
+PREFIX = "jw:2:"
 PROCESSES = 64
-LIVES_S = 30.0
+LIVES_S = 20.0
 """The place of a process that died is free after so long."""
 EVERY_S = 5.0
 KEPT_S = 30 * 86_400.0
+WINDOWS_EVERY = 12
+"""What is large is left once in so many times."""
+RENEW_EVERY = 4_320
+"""What is usual is renewed once in so many times: four times a day."""
+ABANDONED = 6
+"""Charts that nobody came for so many times in a row are taken over."""
 Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class WatchBoard:
-    """One process's place in the store."""
+    """One process's place in the store. ``keepsakes``: what else goes over a restart."""
 
     store: Store
     secret: ServiceSecret
     desk: Desk
     alarms: Callable[[], list[dict[str, Any]]]
+    keepsakes: dict[str, Keepsake] = field(default_factory=dict)
     sleep: Sleep = asyncio.sleep
+    resets: Resets = field(init=False)
+    _usual: Usual = field(init=False)
     _signer: Signer = field(init=False)
     _me: str = field(default_factory=lambda: secrets.token_hex(8))
     _place: int | None = None
-    _left: bytes = b""
+    _left: dict[str, bytes] = field(default_factory=dict)
+    _abandoned: dict[int, int] = field(default_factory=dict)
+    _times: int = 0
     _task: asyncio.Task[None] | None = None
 
     def __post_init__(self) -> None:
         self._signer = Signer(self.secret, "watch board")
+        self.resets = Resets(self.store, self._signer, self.desk.wall)
+        self._usual = Usual(self.store, self._signer, self.desk, self.resets)
 
     async def follow(self) -> None:
         """Take a place, go on with the charts in it, and keep both from now on."""
         if not self.store.shared:
             return
+        await self.resets.read()
         await self._take_place()
+        await self._usual.share()
+        await self._usual.share_names()
         self._task = asyncio.create_task(self._run())
 
     async def _take_place(self) -> None:
         for number in range(PROCESSES):
-            mine = await self.store.put_new(_lives(number), self._me.encode(), LIVES_S)
+            mine = await self._hold(number)
             if mine is None:
                 return  # the store cannot say just now
             if mine:
                 self._place = number
-                state = await self._read(_state(number))
-                # Whoever has charts of its own by now does not give them up for others'.
-                if isinstance(state, dict) and self.desk.is_empty:
-                    self.desk.restore(state.get("desk") or {})
+                await self._take_over(number)
+                windows = await self._read(_windows(number))
+                if isinstance(windows, dict):
+                    self._go_on(windows)
                 return
+
+    async def _hold(self, number: int) -> bool | None:
+        return await self.store.hold(_lives(number), self._me, 1, LIVES_S)
+
+    async def _take_over(self, number: int) -> None:
+        state = await self._read(_state(number))
+        if isinstance(state, dict) and isinstance(state.get("desk"), dict):
+            self.desk.take_over(self._valid(state["desk"], state.get("as_of")))
+
+    def _valid(self, desk: dict[str, Any], as_of: Any) -> dict[str, Any]:
+        """A state without what was reset since it was left."""
+        number = as_of if isinstance(as_of, int) else 0
+        return without(desk, lambda *subject: self.resets.are_void(number, *subject))
+
+    def _go_on(self, windows: dict[str, Any]) -> None:
+        number = windows.pop("as_of", 0)
+        desk = self._valid({"charts": windows.pop("failures", {})}, number)
+        self.desk.take_windows(desk["charts"])
+        for name, keepsake in self.keepsakes.items():
+            try:
+                keepsake.restore(
+                    windows.get(name),
+                    lambda *subject: self.resets.are_void(int(number), *subject),
+                )
+            except (ValueError, KeyError, TypeError, AttributeError):
+                log.warning("what was kept of the %s is not in a form that is read here", name)
 
     async def _run(self) -> None:
         while True:
             await self.sleep(EVERY_S)
-            if self._place is None:
-                await self._take_place()
-            if self._place is None:
-                continue
-            await self.store.put(_lives(self._place), self._me.encode(), LIVES_S)
             try:
-                await self.post()
+                await self._once()
             except Exception:
                 # Charts go on without their place in the store.
                 log.exception("the charts could not be left in the store")
 
-    async def post(self) -> None:
-        """Leave the charts as they are now, and share what is usual."""
+    async def _once(self) -> None:
+        await self.catch_up()
+        if self._place is None:
+            await self._take_place()
+        elif await self._hold(self._place) is False:
+            # Asleep for too long: somebody else has the place, and the charts in it.
+            self._place = None
+            await self._take_place()
         if self._place is None:
             return
-        await self._share_baselines()
-        told = {"desk": self.desk.state(), "alarms": self.alarms()}
-        body = json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
-        if body != self._left:
-            key = _state(self._place)
-            if await self.store.put(key, self._signer.sign(key, body), KEPT_S):
-                self._left = body
+        self._times += 1
+        await self._look_after_others()
+        await self._usual.share()
+        await self._usual.share_names()
+        if self._times % RENEW_EVERY == 0:
+            await self._usual.renew()
+            self._left.clear()  # a state that does not change is renewed, too
+        await self.post(windows=self._times % WINDOWS_EVERY == 0)
 
-    async def _share_baselines(self) -> None:
-        """Put what was learnt here into the store, and take from it what others have learnt."""
-        learning = []
-        for name, chart in self.desk.learnt:
-            if chart.baseline is None:
-                learning.append((name, chart))
-                continue
-            key, known = _usual(name), chart.baseline
-            told = json.dumps([known.mean, known.sd, known.n]).encode()
-            await self.store.put_new(key, self._signer.sign(key, told), KEPT_S)
-        self.desk.learnt = learning
-        if not learning:
+    async def catch_up(self) -> None:
+        """Follow the resets that came since the last time."""
+        if self.store.shared:
+            for reset in await self.resets.read():
+                self.forget(reset)
+
+    def forget(self, reset: Reset) -> None:
+        """Begin anew here."""
+        self.desk.reset(judge=reset.judge, rubric=reset.rubric)
+        for keepsake in self.keepsakes.values():
+            keepsake.forget(reset.judge, reset.rubric)
+
+    async def post(self, *, windows: bool = False) -> None:
+        """Leave the charts as they are now; ``windows``: what is large, too."""
+        if self._place is None:
             return
-        found = await self.store.find(*(_usual(name) for name, _ in learning)) or {}
-        for name, _ in learning:
-            key = _usual(name)
-            read = self._opened(key, found[key]) if key in found else None
-            if isinstance(read, list) and len(read) == 3:
-                mean, sd, n = read
-                self.desk.adopt(name, Baseline(mean=float(mean), sd=float(sd), n=int(n)))
+        told = {"as_of": self.resets.seen, "desk": self.desk.state(), "alarms": self.alarms()}
+        await self._leave(_state(self._place), told)
+        if windows:
+            large = {
+                "as_of": self.resets.seen, "failures": self.desk.windows(),
+                **{name: keepsake.state() for name, keepsake in self.keepsakes.items()},
+            }  # fmt: skip
+            await self._leave(_windows(self._place), large)
 
-    async def forget(self, names: list[str]) -> None:
-        """Take what is usual of these charts out of the store."""
-        if names:
-            await self.store.delete(*(_usual(name) for name in names))
+    async def _leave(self, key: str, told: dict[str, Any]) -> None:
+        body = json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
+        if body == self._left.get(key):
+            return
+        if await self.store.put(key, self._signer.sign(key, body), KEPT_S):
+            self._left[key] = body
 
-    async def others(self) -> list[dict[str, Any]] | None:
-        """The alarms of the other living processes; None when the store cannot say, and an empty
-        list where there are none or they share no store with this one.
-        """
-        if not self.store.shared:
-            return []
-        living = await self.store.find(*(_lives(number) for number in range(PROCESSES)))
-        if living is None:
-            return None
-        mine = _lives(self._place) if self._place is not None else ""
-        keys = [key.replace("lives", "state") for key in living if key != mine]
-        found = await self.store.find(*keys) if keys else {}
+    async def _states(self) -> dict[int, dict[str, Any]] | None:
+        """What the other places hold, by number; None when the store cannot say."""
+        numbers = {_state(n): n for n in range(PROCESSES) if n != self._place}
+        found = await self.store.find(*numbers)
         if found is None:
             return None
-        read = (self._opened(key, data) for key, data in found.items())
-        return [{"alarms": one["alarms"]} for one in read if isinstance(one, dict)]
+        read = {numbers[key]: self._opened(key, data) for key, data in found.items()}
+        return {number: state for number, state in read.items() if isinstance(state, dict)}
+
+    async def _look_after_others(self) -> None:
+        """Take over the charts of processes that died, once it is clear that nobody else does."""
+        left = {}
+        for number in await self._states() or {}:
+            if await self.store.holders(_lives(number)) == []:
+                left[number] = self._abandoned.get(number, 0) + 1
+        self._abandoned = left
+        for number in [number for number, times in left.items() if times >= ABANDONED]:
+            if await self._hold(number):
+                await self._take_over(number)
+                await self.post()
+                await self.store.delete(_state(number), _windows(number))
+                await self.store.drop(_lives(number), self._me)
+
+    async def others(self) -> tuple[int, list[dict[str, Any]]] | None:
+        """How many other processes live, and the alarms in all other places, those of processes
+        that died included; None when the store cannot say. (0, []) where nothing is shared.
+        """
+        if not self.store.shared:
+            return 0, []
+        states = await self._states()
+        if states is None:
+            return None
+        living, found = 0, []
+        for number, state in states.items():
+            living += bool(await self.store.holders(_lives(number)))
+            as_of = state.get("as_of", 0)
+            alarms = [
+                alarm
+                for alarm in state.get("alarms", ())
+                if not self.resets.are_void(as_of, alarm["judge"], alarm["rubric"])
+            ]
+            found.append({"alarms": alarms})
+        return living, found
 
     async def _read(self, key: str) -> Any:
         data = await self.store.get(key)
@@ -156,13 +237,11 @@ class WatchBoard:
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
-        await self.post()
+        await self._usual.share()
+        await self._usual.share_names()
+        await self.post(windows=True)
         if self._place is not None:
-            await self.store.delete(_lives(self._place))
-
-
-def _usual(name: str) -> str:
-    return f"{PREFIX}usual:{name}"
+            await self.store.drop(_lives(self._place), self._me)
 
 
 def _lives(number: int) -> str:
@@ -171,3 +250,7 @@ def _lives(number: int) -> str:
 
 def _state(number: int) -> str:
     return f"{PREFIX}state:{number}"
+
+
+def _windows(number: int) -> str:
+    return f"{PREFIX}windows:{number}"

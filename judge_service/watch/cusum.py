@@ -18,25 +18,25 @@ class Cusum:
     one, and how large it is (Montgomery, Introduction to Statistical Quality Control, 9.1).
     """
 
-    __slots__ = ("down", "down_n", "h", "k", "up", "up_n")
+    __slots__ = ("_most", "down", "down_n", "h", "k", "up", "up_n")
 
     def __init__(self, k: float, h: float) -> None:
         self.k = k
         self.h = h
+        self._most = CAP * h
         self.up = self.down = 0.0
         self.up_n = self.down_n = 0
 
     def add(self, z: float) -> None:
         """One more observation."""
-        up = self.up + z - self.k
+        up, down = self.up + z - self.k, self.down - z - self.k
         if up > 0.0:
-            self.up = min(up, CAP * self.h)
+            self.up = up if up < self._most else self._most
             self.up_n += 1
         else:
             self.up, self.up_n = 0.0, 0
-        down = self.down - z - self.k
         if down > 0.0:
-            self.down = min(down, CAP * self.h)
+            self.down = down if down < self._most else self._most
             self.down_n += 1
         else:
             self.down, self.down_n = 0.0, 0
@@ -44,7 +44,7 @@ class Cusum:
     @property
     def value(self) -> float:
         """The larger sum."""
-        return max(self.up, self.down)
+        return self.up if self.up >= self.down else self.down
 
     @property
     def direction(self) -> Direction | None:

@@ -8,23 +8,24 @@ their prompts had, are those of judged ones, and whether it is the same prompts 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
-from judge_service.watch.alarm import Alarm, Series
+from judge_service.watch.alarm import Alarm
+from judge_service.watch.baseline import number_of
 from judge_service.watch.chart import Chart
 from judge_service.watch.failed_share import FailedShares
 from judge_service.watch.homogeneity import BUCKETS, Homogeneity, homogeneity
 from judge_service.watch.place import Place
-from judge_service.watch.prompts import RecentPrompts
-from judge_service.watch.ranks import EVEN, RankFigures, Ranks
+from judge_service.watch.product import FOLLOW
+from judge_service.watch.prompts import LastScores, RecentPrompts
+from judge_service.watch.ranks import RankFigures, Ranks
 from judge_service.watch.tally import Tally
 
+KEPT_SCORES = 1_024
+"""Last scores of prompts that are kept for the next process."""
 BATCH = 64
 """Failures of different prompts after which their prompts are looked at together."""
-REMEMBERED = 4_096
-"""Prompts whose last score is remembered."""
 
 
 class Failures:
@@ -40,39 +41,47 @@ class Failures:
         )
         self.tally = Tally()
         self._lengths, self._scores = Ranks(), Ranks()
-        self._last_score: OrderedDict[int, float] = OrderedDict()
+        self._mean: float | None = None
+        self._last_score = LastScores()
         self._judged_lately, self._failed_lately = RecentPrompts(), RecentPrompts()
+        self.pairs_lately = RecentPrompts()
         self._in_batch = ([0] * BUCKETS, [0] * BUCKETS)
         self._last_batch: Homogeneity | None = None
         self._prompts_alarm: Alarm | None = None
+        self._alarm_of: Homogeneity | None = None
 
-    def judged(self, prompt: int, chars: float, score: float | None, at: float) -> None:
-        """An outcome that did not fail; ``score`` in [0, 1] where it has one."""
-        self.shares.add(None, at)
+    def judged(self, prompt: int, chars: float, score: float | None) -> bool:
+        """An outcome that did not fail; ``score`` in [0, 1] where it has one. Whether its prompt is
+        to be counted: it was not judged lately.
+        """
+        self.shares.judged()
         self.tally.add(prompt, chars, failed=False)
         if not self._judged_lately.counts(prompt):
-            return
-        self._lengths.judged(math.log1p(chars))
+            return False
+        self._lengths.judged(chars)
         self._in_batch[1][prompt % BUCKETS] += 1
         if score is not None:
-            self._scores.judged(score)
-            self._last_score[prompt] = score
-            if len(self._last_score) > REMEMBERED:
-                self._last_score.popitem(last=False)
+            # Against what was usual at that time: while a policy learns, old scores are low ones,
+            # and prompts that were last seen long ago would look like hard ones.
+            apart = score - (score if self._mean is None else self._mean)
+            self._mean = score - (1.0 - FOLLOW) * apart
+            self._scores.judged(apart)
+            self._last_score.put(prompt, apart)
+        return True
 
     def failed(self, code: str, prompt: int, chars: float, at: float) -> None:
         """An outcome that failed."""
-        self.shares.add(code, at)
+        self.shares.failed(code, prompt, at)
         self.tally.add(prompt, chars, failed=True)
         if not self._failed_lately.counts(prompt):
             return
-        rank = self._lengths.failed(math.log1p(chars))
+        rank = self._lengths.failed(chars)
         if rank is not None:
-            self.place.feed("failed_length", rank, at, known=EVEN)
+            self.place.feed("failed_length", [(rank, at)])
         other = self._last_score.get(prompt)
         rank = None if other is None else self._scores.failed(other)
         if rank is not None:
-            self.place.feed("failed_difficulty", rank, at, known=EVEN)
+            self.place.feed("failed_difficulty", [(rank, at)])
         self._in_batch[0][prompt % BUCKETS] += 1
         if sum(self._in_batch[0]) >= BATCH:
             self._look_at_prompts(at)
@@ -80,19 +89,22 @@ class Failures:
     def _look_at_prompts(self, at: float) -> None:
         found = self._last_batch = homogeneity(*self._in_batch)
         self._in_batch = ([0] * BUCKETS, [0] * BUCKETS)
-        run_length = self.place.settings.run_length
-        threshold = BATCH / run_length
         before = self._prompts_alarm
-        if found is not None and found.p_value < threshold:
+        if found is not None and found.p_value < self._threshold:
             raised_at = at if before is None else before.raised_at
-            self._prompts_alarm = self._alarm(found, raised_at, threshold)
+            self._prompts_alarm = self._alarm(found, raised_at)
             if before is None:
                 self.place.changed(self._prompts_alarm.series, True)
         elif before is not None:
             self._prompts_alarm = None
             self.place.changed(before.series, False)
 
-    def _alarm(self, found: Homogeneity, raised_at: float, threshold: float) -> Alarm:
+    @property
+    def _threshold(self) -> float:
+        return BATCH / self.place.settings.run_length
+
+    def _alarm(self, found: Homogeneity, raised_at: float) -> Alarm:
+        self._alarm_of = found
         return Alarm(
             series=self.place.series("failed_prompts"),
             chart=f"chi-square of {BATCH} failures",
@@ -105,7 +117,7 @@ class Failures:
             effect=math.sqrt(found.statistic / BATCH),
             effect_name="square root of chi-square by failures",
             value=found.p_value,
-            threshold=threshold,
+            threshold=self._threshold,
             run_length=self.place.settings.run_length,
             observations=self.shares.outcomes,
         )
@@ -134,9 +146,49 @@ class Failures:
             "prompts": None if prompts is None else prompts._asdict(),
         }
 
-    def series(self) -> Series:
-        """What it is about."""
-        return self.place.series("failed_share")
+    def state(self) -> dict[str, Any]:
+        """What ``restore`` takes, as JSON: shares and alarms."""
+        alarm, found = self._prompts_alarm, self._alarm_of
+        prompts = None if alarm is None or found is None else [*found, alarm.raised_at]
+        return {**self.shares.state(), "prompts_alarm": prompts}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another process has stopped. Raises ValueError, KeyError or TypeError."""
+        self.shares.restore(state)
+        self._restore_prompts(state)
+
+    def inherit(self, state: dict[str, Any]) -> None:
+        """Take over from a process that has died what says more than what is known here. Raises as
+        ``restore`` does.
+        """
+        self.shares.inherit(state)
+        if self._prompts_alarm is None:
+            self._restore_prompts(state)
+
+    def _restore_prompts(self, state: dict[str, Any]) -> None:
+        kept = state.get("prompts_alarm")
+        if kept is not None:
+            statistic, df, p_value, raised_at = map(number_of, kept)
+            found = Homogeneity(statistic, int(df), p_value)
+            self._prompts_alarm = self._alarm(found, raised_at)
+
+    def window(self) -> dict[str, Any]:
+        """What ``restore_window`` takes, as JSON: the latest lengths and scores."""
+        return {
+            "tally": self.tally.state(),
+            "lengths": self._lengths.state(),
+            "scores": self._scores.state(),
+            "mean": self._mean,
+            "last": self._last_score.state(KEPT_SCORES),
+        }
+
+    def restore_window(self, state: dict[str, Any]) -> None:
+        """Go on where another process has stopped. Raises ValueError, KeyError or TypeError."""
+        self.tally.restore(state["tally"])
+        self._lengths.restore(state["lengths"])
+        self._scores.restore(state["scores"])
+        self._mean = None if state["mean"] is None else number_of(state["mean"])
+        self._last_score.restore(state["last"])
 
 
 def _told(figures: RankFigures) -> str:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from judge_service.watch.arl import cusum_limit, ewma_limit
-
 SMOOTHING = 0.05
 """Of the EWMA: some forty observations count."""
 CHARTS = 2
 """Each statistic has a CUSUM and an EWMA, and either may raise a false alarm."""
+_SEARCHED: dict[tuple[float, float, int], tuple[float, float]] = {
+    (20_000, 0.5, 0): (17.259254168951884, 4.00177341082599),
+    (20_000, 0.5, 500): (22.617210923926905, 4.380084023927338),
+}
+"""Limits of CUSUM and EWMA by run length, shift and size of the baseline, as ``arl`` finds them for
+the defaults. The search takes a while.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +49,18 @@ class Limits:
         """Those for a baseline of ``n`` observations; 0 is a baseline known beforehand."""
         found = self._known.get(n)
         if found is None:
+            searched = _SEARCHED.get((self.run_length, self.shift, n))
+            h, ewma = searched or limits_of(self.run_length, self.shift, n)
             k = self.shift / 2.0
-            wrong = min(2.0 / math.sqrt(n), k / 2.0) if n else 0.0
-            each = CHARTS * self.run_length
-            found = self._known[n] = Limit(
-                k=k,
-                h=cusum_limit(k, each, wrong),
-                ewma=ewma_limit(SMOOTHING, each, wrong),
-                run_length=self.run_length,
-            )
+            found = self._known[n] = Limit(k=k, h=h, ewma=ewma, run_length=self.run_length)
         return found
+
+
+def limits_of(run_length: float, shift: float, n: int) -> tuple[float, float]:
+    """The limits of CUSUM and EWMA for a baseline of ``n`` observations."""
+    from judge_service.watch.arl import cusum_limit, ewma_limit
+
+    k = shift / 2.0
+    wrong = min(2.0 / math.sqrt(n), k / 2.0) if n else 0.0
+    each = CHARTS * run_length
+    return cusum_limit(k, each, wrong), ewma_limit(SMOOTHING, each, wrong)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judge_service.engine import Engine
 from judge_service.errors import ConfigError
-from judge_service.events import Event, Observer
+from judge_service.events import Attempted, Event, Observer
 from judge_service.judges.judge import Bench
 from judge_service.rubric.library import Library
 from judge_service.storage.secret import ServiceSecret
@@ -19,8 +19,7 @@ from judge_service.watch.bill import Bill, Watch
 from judge_service.watch.board import WatchBoard
 from judge_service.watch.desk import Desk
 from judge_service.watch.report import Report, merged
-from judge_service.watch.sentinel import Sentinel
-from judge_service.watch.sentinel_plan import sentinels_of
+from judge_service.watch.resets import Reset
 from judge_service.watch.settings import (
     SentinelSettings,
     ShadowSettings,
@@ -28,7 +27,6 @@ from judge_service.watch.settings import (
     judge_faults,
     load_watch,
 )
-from judge_service.watch.shadow import Shadow
 from judge_service.watch.watcher import Watcher
 
 SLEEP = asyncio.sleep
@@ -62,6 +60,8 @@ def check_watch(file: Path, bench: Bench, gold: Path, library: Library) -> None:
     """Raise ConfigError where watching could not begin; ``gold`` is the folder of gold sets."""
     sentinel = watch_settings(file, bench).sentinel
     if sentinel is not None:
+        from judge_service.watch.sentinel_plan import sentinels_of
+
         sentinels_of(sentinel, gold, library)
 
 
@@ -84,8 +84,8 @@ class Watching:
 
         def tell(event: Event) -> None:
             observer(event)
-            if self._parts is not None:
-                self._parts.watcher.observe(event)
+            if type(event) is Attempted and self._parts is not None:
+                self._parts.watcher.attempted(event)
 
         return tell
 
@@ -96,9 +96,12 @@ class Watching:
         if not self.on:
             return
         sentinel, shadow = self.settings.sentinel, self.settings.shadow
-        desk = Desk(self.settings, engine.bench, self._tell)
-        watcher = Watcher(desk, engine.library, self._tell)
+        desk = Desk(self.settings, engine.bench, engine.library, self._tell)
+        watcher = Watcher(desk, self._tell)
         if sentinel is not None:
+            from judge_service.watch.sentinel import Sentinel
+            from judge_service.watch.sentinel_plan import sentinels_of
+
             plan = await asyncio.to_thread(sentinels_of, sentinel, gold, engine.library)
             watcher.sentinel = Sentinel(
                 settings=sentinel,
@@ -112,6 +115,8 @@ class Watching:
                 sleep=SLEEP,
             )
         if shadow is not None:
+            from judge_service.watch.shadow import Shadow
+
             watcher.shadow = Shadow(
                 settings=shadow,
                 engine=engine,
@@ -120,6 +125,10 @@ class Watching:
                 tell=self._tell,
             )
         board = WatchBoard(store, secret, desk, watcher.alarms_wire)
+        if watcher.sentinel is not None:
+            board.keepsakes["sentinels"] = watcher.sentinel.figures
+        if watcher.shadow is not None:
+            board.keepsakes["shadow"] = watcher.shadow.record
         self._parts = _Parts(desk=desk, watcher=watcher, board=board, store=store)
         await board.follow()
         watcher.follow()
@@ -158,23 +167,42 @@ class Watching:
         if parts is None:
             return None
         async with self._one_at_a_time:
+            parts.watcher.fold()
+            await parts.board.catch_up()
             others = await parts.board.others()
-            # Intervals are resampled, which takes some milliseconds each.
-            own = await asyncio.to_thread(parts.watcher.wire)
+            own = parts.watcher.wire()
+            shadow = parts.watcher.shadow
+            if shadow is not None:
+                from judge_service.watch.shadow import figures_of
+
+                # Intervals are resampled, which takes some milliseconds each.
+                windows = shadow.record.snapshot()
+                own["shadow"]["figures"] = await asyncio.to_thread(figures_of, windows)
             return merged(own, others, shared=parts.store.shared)
 
-    async def reset(self, *, judge: str | None = None, rubric: str | None = None) -> int:
-        """Learn anew what is usual of a judge, of a rubric, of both or of all; how many alarms of
-        this process went with it.
+    async def reset(self, *, judge: str | None = None, rubric: str | None = None) -> Report | None:
+        """Learn anew what is usual of a judge, of a rubric, of both or of all, in all processes
+        that share the store; None where watching is off.
+
+        ``alarms`` is how many went with it, ``processes`` how many begin anew: this one at once,
+        the others within seconds. ``note`` says what keeps others from it, if anything does.
         """
         parts = self._parts
-        if parts is None:
-            return 0
-        names = parts.desk.names(judge=judge, rubric=rubric)
-        gone = parts.desk.reset(judge=judge, rubric=rubric)
-        await parts.board.forget(names)
-        await parts.board.post()
-        return gone
+        report = await self.report()
+        if parts is None or report is None:
+            return None
+        reset = Reset(0, judge, rubric)
+        gone = sum(reset.is_about(one["judge"], one["rubric"]) for one in report["alarms"])
+        told = parts.store.shared and await parts.board.resets.add(judge, rubric)
+        if told:
+            await parts.board.catch_up()
+            await parts.board.post(windows=True)
+        else:
+            parts.board.forget(reset)
+        note: str | None = report["note"]
+        if parts.store.shared and not told:
+            note = "the store did not take it, so only the process that answers begins anew"
+        return {"alarms": gone, "processes": report["processes"] if told else 1, "note": note}
 
     async def aclose(self) -> None:
         """Break off what is asked in the background, and leave the charts in the store."""

@@ -8,11 +8,13 @@ of the quantities is not taken for one in how they hang together.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 FOLLOW = 0.02
 FIRST = 30
 """Observations before deviations are known well enough."""
 FARTHEST = 3.0
+_PLAIN = 1.0 / FOLLOW
 
 
 class Following:
@@ -24,15 +26,24 @@ class Following:
         self._n = 0
         self._mean = self._variance = 0.0
 
-    def z(self, value: float) -> float | None:
-        """``value`` against what came before it; None where too little did or nothing varied."""
-        away = value - self._mean
-        known = self._n >= FIRST and self._variance > 1e-12
-        found = away / math.sqrt(self._variance) if known else None
-        self._n += 1
-        share = max(FOLLOW, 1.0 / self._n)
-        self._mean += share * away
-        self._variance = (1.0 - share) * (self._variance + share * away * away)
+    def zs(self, values: Sequence[float]) -> list[float | None]:
+        """Values, in their order, against what came before each of them, in [-3, 3]; None where
+        too little did or nothing varied.
+        """
+        n, mean, variance = self._n, self._mean, self._variance
+        found: list[float | None] = []
+        for value in values:
+            away = value - mean
+            if n >= FIRST and variance > 1e-12:
+                z = away / math.sqrt(variance)
+                found.append(-FARTHEST if z < -FARTHEST else FARTHEST if z > FARTHEST else z)
+            else:
+                found.append(None)
+            n += 1
+            share = 1.0 / n if n < _PLAIN else FOLLOW
+            mean += share * away
+            variance = (1.0 - share) * (variance + share * away * away)
+        self._n, self._mean, self._variance = n, mean, variance
         return found
 
 
@@ -44,13 +55,7 @@ class Products:
     def __init__(self) -> None:
         self._first, self._second = Following(), Following()
 
-    def add(self, first: float, second: float) -> float | None:
-        """The product of one more pair, in [-9, 9]; None while there is none."""
-        a, b = self._first.z(first), self._second.z(second)
-        if a is None or b is None:
-            return None
-        return _bounded(a) * _bounded(b)
-
-
-def _bounded(z: float) -> float:
-    return min(FARTHEST, max(-FARTHEST, z))
+    def of(self, first: Sequence[float], second: Sequence[float]) -> list[float | None]:
+        """The products of more pairs, in [-9, 9]; None while there is none."""
+        pairs = zip(self._first.zs(first), self._second.zs(second), strict=True)
+        return [None if a is None or b is None else a * b for a, b in pairs]

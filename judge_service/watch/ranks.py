@@ -8,12 +8,12 @@ Math. Stat. 18, 1947, 50) by the number of pairs.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right, insort
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from judge_service.watch.baseline import Baseline
+from judge_service.watch.baseline import Baseline, number_of
 
 EVEN = Baseline(mean=0.5, sd=math.sqrt(1.0 / 12.0), n=0)
 """What ranks are like under chance alone."""
@@ -47,28 +47,24 @@ class RankFigures:
 class Ranks:
     """The values of judged samples, and where those of failed ones stand among them."""
 
-    __slots__ = ("_judged", "_ranks", "_sorted")
+    __slots__ = ("_judged", "_ranks", "judged")
 
     def __init__(self) -> None:
-        self._judged: deque[float] = deque()
-        self._sorted: list[float] = []
+        self._judged: deque[float] = deque(maxlen=AMONG)
         self._ranks: deque[float] = deque(maxlen=SHOWN)
-
-    def judged(self, value: float) -> None:
-        """A sample that was judged."""
-        self._judged.append(value)
-        insort(self._sorted, value)
-        if len(self._judged) > AMONG:
-            oldest = self._judged.popleft()
-            del self._sorted[bisect_left(self._sorted, oldest)]
+        self.judged: Callable[[float], None] = self._judged.append
+        """Takes note of a sample that was judged."""
 
     def failed(self, value: float) -> float | None:
-        """The rank in [0, 1] of one that failed, the middle one of equals; None among too few."""
-        n = len(self._sorted)
+        """The rank in [0, 1] of one that failed, the middle one of equals; None among too few.
+
+        Failures are few, so they do the counting and judged samples cost next to nothing.
+        """
+        n, value = len(self._judged), float(value)
         if n < LEAST:
             return None
-        below, up_to = bisect_left(self._sorted, value), bisect_right(self._sorted, value)
-        rank = ((below + up_to + 1) / 2.0) / (n + 1)
+        below, equal = sum(map(value.__gt__, self._judged)), self._judged.count(value)
+        rank = (below + (equal + 1) / 2.0) / (n + 1)
         self._ranks.append(rank)
         return rank
 
@@ -82,3 +78,13 @@ class Ranks:
         return RankFigures(
             n=n, rank_biserial=2.0 * away, z=z, p_value=math.erfc(abs(z) / math.sqrt(2.0))
         )
+
+    def state(self) -> list[list[float]]:
+        """What ``restore`` takes."""
+        return [[round(value, 4) for value in values] for values in (self._judged, self._ranks)]
+
+    def restore(self, state: Any) -> None:
+        """Go on where another process has stopped. Raises ValueError or TypeError."""
+        judged, ranks = ([number_of(value) for value in values] for values in state)
+        self._judged.extend(judged)
+        self._ranks.extend(ranks)

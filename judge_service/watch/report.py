@@ -9,12 +9,14 @@ Report = dict[str, Any]
 _SERIES = ("statistic", "judge", "rubric", "kind", "cause")
 
 
-def merged(own: Report, others: Sequence[Report] | None, *, shared: bool) -> Report:
-    """One report of several processes. Alarms of one series are one, with the earliest start;
-    ``processes`` says how many raised it. Charts and failures are this process's own.
+def merged(own: Report, others: tuple[int, Sequence[Report]] | None, *, shared: bool) -> Report:
+    """One report of several processes: ``others`` are the number of those that live, and what all
+    have left. Alarms of one series are one, with the earliest start; ``processes`` says how many
+    raised it. Charts and failures are this process's own.
     """
+    living, reports = others or (0, ())
     alarms: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for report in (own, *(others or ())):
+    for report in (own, *reports):
         for alarm in report.get("alarms", ()):
             series = tuple(alarm.get(name) for name in _SERIES)
             known = alarms.get(series)
@@ -32,6 +34,6 @@ def merged(own: Report, others: Sequence[Report] | None, *, shared: bool) -> Rep
     return {
         **own,
         "alarms": sorted(alarms.values(), key=lambda alarm: str(alarm["raised_at"])),
-        "processes": 1 + len(others or ()),
+        "processes": 1 + living,
         "note": note,
     }

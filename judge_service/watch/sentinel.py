@@ -23,36 +23,19 @@ from judge_service.judges.judge import JudgeSpec, fingerprint
 from judge_service.rubric.rubric import Rubric
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store
-from judge_service.watch.background import Background
+from judge_service.watch.background import Background, requests_of
+from judge_service.watch.bill import Reserved
 from judge_service.watch.desk import Desk
+from judge_service.watch.sentinel_figures import SentinelFigures
 from judge_service.watch.sentinel_item import agreement_of, value_of
 from judge_service.watch.sentinel_plan import Sentinels
 from judge_service.watch.settings import SentinelSettings
 
 log = logging.getLogger("judge_service.watch")
-PREFIX = "jw:1:sentinel:"
+PREFIX = "jw:2:sentinel:"
 KEPT_S = 180 * 86_400.0
 TIMEOUT_S = 120.0
 Sleep = Callable[[float], Awaitable[None]]
-
-
-@dataclass(slots=True, kw_only=True)
-class SentinelFigures:
-    """What sentinels showed of one judge under one rubric, since the start of the process."""
-
-    gold: str
-    asked: int = 0
-    failed: int = 0
-    agreed: float = 0.0
-    compared: int = 0
-
-    def wire(self, judge: str, rubric: str) -> dict[str, Any]:
-        """JSON."""
-        agreement = self.agreed / self.compared if self.compared else None
-        return {
-            "judge": judge, "rubric": rubric, "gold": self.gold, "asked": self.asked,
-            "failed": self.failed, "agreement": agreement,
-        }  # fmt: skip
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,11 +51,18 @@ class Sentinel:
     signer: Signer
     tell: Observer
     sleep: Sleep = asyncio.sleep
-    figures: dict[tuple[str, str], SentinelFigures] = field(default_factory=dict)
+    figures: SentinelFigures = field(init=False)
     _credit: dict[tuple[str, str], float] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _turn: int = 0
     _task: asyncio.Task[None] | None = None
+
+    def __post_init__(self) -> None:
+        self.figures = SentinelFigures(self._version)
+
+    def _version(self, judge: str, rubric: str) -> str | None:
+        spec, found = self.engine.bench.get(judge), self.engine.library.get(rubric)
+        return None if spec is None or found is None else _version_of(spec, found)
 
     def follow(self) -> None:
         """Begin to ask by the hour, where that is the rate."""
@@ -92,7 +82,9 @@ class Sentinel:
 
     def _begin(self, judge_id: str, rubric: Rubric) -> None:
         judge = self.engine.bench[judge_id]
-        self.background.begin(judge, lambda: self._ask(judge, rubric))
+        kind = self.plan[rubric.id].side(judge, rubric).kind
+        requests = requests_of(rubric, kind)
+        self.background.begin(judge, requests, lambda reserved: self._ask(judge, rubric, reserved))
 
     async def _hourly(self, every_s: float) -> None:
         """One sentinel in ``every_s`` by all processes together, for places with live traffic."""
@@ -109,10 +101,10 @@ class Sentinel:
             if rubric is not None:
                 self._begin(judge, rubric)
 
-    async def _ask(self, judge: JudgeSpec, rubric: Rubric) -> None:
+    async def _ask(self, judge: JudgeSpec, rubric: Rubric, reserved: Reserved) -> None:
         sentinels = self.plan[rubric.id]
         asker = SideAsker(self.engine, sentinels.side(judge, rubric), TIMEOUT_S)
-        version = fingerprint(rubric.rubric_hash, {judge.id: judge})[:32]
+        version = _version_of(judge, rubric)
         items = sentinels.gold.items
         item = items[await self._next(f"{judge.id}:{rubric.id}:{version}") % len(items)]
         try:
@@ -120,10 +112,8 @@ class Sentinel:
         except RequestError as error:
             log.warning("sentinel %r cannot be asked under %r: %s", item.id, rubric.id, error)
             return
-        await self.background.bill.spent(judge.id, judgement.usage)
-        figures = self.figures.setdefault(
-            (judge.id, rubric.id), SentinelFigures(gold=sentinels.gold.name)
-        )
+        await self.background.bill.spent(judge.id, judgement.usage, reserved)
+        figures = self.figures.of(judge.id, rubric.id, sentinels.gold.name, version)
         figures.asked += 1
         value, agreement = value_of(judgement, rubric), agreement_of(judgement, item)
         if value is None:
@@ -132,15 +122,15 @@ class Sentinel:
             self.tell(SentinelJudged(judge.id, rubric.id, "failed" if failed else "no_judge"))
             return
         place = self.desk.place(judge.id, rubric, item.kind)
-        at, learn = self.desk.wall(), self.settings.baseline
+        at = self.desk.wall()
         if agreement is not None:
             figures.agreed += agreement
             figures.compared += 1
-            place.feed("sentinel_agreement", agreement, at, learn=learn)
+            place.feed("sentinel_agreement", [(agreement, at)])
         self.tell(SentinelJudged(judge.id, rubric.id, "agrees" if agreement == 1.0 else "differs"))
         first = await self._first(version, item, value)
         if first is not None:
-            place.feed("sentinel_shift", value - first, at, learn=learn)
+            place.feed("sentinel_shift", [(value - first, at)])
 
     async def _next(self, name: str) -> int:
         """The number of the item whose turn it is, over all processes."""
@@ -182,5 +172,9 @@ class Sentinel:
             ],
             **self.background.bill.wire(),
             "skipped": dict(self.background.skipped),
-            "figures": [f.wire(judge, rubric) for (judge, rubric), f in self.figures.items()],
+            "figures": self.figures.wire(),
         }
+
+
+def _version_of(judge: JudgeSpec, rubric: Rubric) -> str:
+    return fingerprint(rubric.rubric_hash, {judge.id: judge})[:32]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from judge_service.candidate.inspection import Inspection
 from judge_service.drift.side import Side
 from judge_service.engine import Engine
 from judge_service.events import Kind, Observer, ShadowJudged
-from judge_service.judges.judge import JudgeSpec
+from judge_service.judges.judge import JudgeSpec, fingerprint
 from judge_service.judging.case import Case
 from judge_service.judging.history import PairHistory
 from judge_service.outcome import Assessed, Compared, Outcome
@@ -26,7 +26,8 @@ from judge_service.ranking.length_window import LengthWindow
 from judge_service.request import AssessRequest
 from judge_service.rubric.library import Library
 from judge_service.rubric.rubric import Rubric
-from judge_service.watch.background import Background
+from judge_service.watch.background import Background, requests_of
+from judge_service.watch.bill import Reserved
 from judge_service.watch.desk import Desk
 from judge_service.watch.settings import ShadowSettings
 from judge_service.watch.shadow_case import ShadowCase, shadow_case, texts_of
@@ -39,13 +40,12 @@ from judge_service.watch.shadow_pairs import (
     point_pairs,
     points_of,
 )
+from judge_service.watch.shadow_record import Key, ShadowRecord
 
 AFTER_S = 0.25
 """The shadow is asked so much later, so that the answer goes out first."""
 TIMEOUT_S = 120.0
 Sleep = Callable[[float], Awaitable[None]]
-Key = tuple[str, str, str, str | None]
-"""Judge, shadow, rubric, criterion (None for choices)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,8 +58,18 @@ class Shadow:
     desk: Desk
     tell: Observer
     sleep: Sleep = asyncio.sleep
-    pairs: dict[Key, ShadowPairs] = field(default_factory=dict)
+    record: ShadowRecord = field(init=False)
     failed: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.record = ShadowRecord(self._version)
+
+    def _version(self, judge: str, shadow: str, rubric: str) -> str | None:
+        bench, found = self.engine.bench, self.engine.library.get(rubric)
+        if found is None or judge not in bench or shadow not in bench:
+            return None
+        both = {judge: bench[judge], shadow: bench[shadow]}
+        return fingerprint(found.rubric_hash, both)[:32]
 
     def live(
         self, kind: Kind, case: Case, inspections: tuple[Inspection, ...], outcome: Outcome
@@ -71,7 +81,11 @@ class Shadow:
         given = shadow_case(kind, case, inspections, outcome)
         shadow = None if given is None else self._judge(given)
         if given is not None and shadow is not None:
-            self.background.begin(shadow, lambda: self._ask(given, shadow))
+            single = isinstance(given.request, AssessRequest)
+            requests = requests_of(given.rubric, "assess" if single else "compare")
+            self.background.begin(
+                shadow, requests, lambda reserved: self._ask(given, shadow, reserved)
+            )
 
     def _judge(self, given: ShadowCase) -> JudgeSpec | None:
         """The first of the configured ones that is of another family than all concerned."""
@@ -81,7 +95,7 @@ class Shadow:
         shadows = (self.engine.bench[judge] for judge in self.settings.judges)
         return next((shadow for shadow in shadows if not shadow.families & taken), None)
 
-    async def _ask(self, given: ShadowCase, shadow: JudgeSpec) -> None:
+    async def _ask(self, given: ShadowCase, shadow: JudgeSpec, reserved: Reserved) -> None:
         await self.sleep(AFTER_S)
         request = given.request
         single = isinstance(request, AssessRequest)
@@ -96,7 +110,7 @@ class Shadow:
             outcome = await engine.assess(request)
         else:
             outcome = await engine.compare(request)
-        await self.background.bill.spent(shadow.id, outcome.usage)
+        await self.background.bill.spent(shadow.id, outcome.usage, reserved)
         for judge in given.live:
             self._record(given, judge, shadow.id, outcome)
 
@@ -119,10 +133,7 @@ class Shadow:
         for criterion, pair in found.items():
             key = (judge, shadow, rubric.id, criterion)
             categories = CHOICES if criterion is None else tuple(scales[criterion])
-            kept = self.pairs.get(key)
-            if kept is None or kept.categories != categories:
-                kept = self.pairs[key] = ShadowPairs(categories=categories)
-            kept.add(pair)
+            kept = self.record.add(key, categories, pair)
             agreement, kappa, shift = kept.plain()
             result: Literal["agrees", "differs"]
             result = "agrees" if pair.live == pair.shadow else "differs"
@@ -131,14 +142,14 @@ class Shadow:
 
     def _chart(self, given: ShadowCase, judge: str, pairs: list[Pair]) -> None:
         place = self.desk.place(judge, given.rubric, given.kind)
-        at, learn, n = self.desk.wall(), self.settings.baseline, len(pairs)
+        at, n = self.desk.wall(), len(pairs)
         apart = sum(pair.live_value - pair.shadow_value for pair in pairs) / n
-        place.feed("shadow_shift", apart, at, learn=learn)
+        place.feed("shadow_shift", [(apart, at)])
         same = sum(pair.live == pair.shadow for pair in pairs) / n
-        place.feed("shadow_agreement", same, at, learn=learn)
+        place.feed("shadow_agreement", [(same, at)])
 
     def wire(self) -> dict[str, Any]:
-        """JSON, with intervals that take some milliseconds each."""
+        """JSON, but for the figures."""
         return {
             "judges": list(self.settings.judges),
             "share": self.settings.share,
@@ -148,14 +159,18 @@ class Shadow:
                 {"judge": judge, "shadow": shadow, "failed": n}
                 for (judge, shadow), n in self.failed.items()
             ],
-            "figures": [
-                {
-                    "judge": judge, "shadow": shadow, "rubric": rubric, "criterion": criterion,
-                    **pairs.wire(),
-                }
-                for (judge, shadow, rubric, criterion), pairs in self.pairs.items()
-            ],
-        }  # fmt: skip
+        }
+
+
+def figures_of(windows: Sequence[tuple[Key, ShadowPairs]]) -> list[dict[str, Any]]:
+    """JSON, with intervals that take some milliseconds each; of windows that nobody adds to."""
+    return [
+        {
+            "judge": judge, "shadow": shadow, "rubric": rubric, "criterion": criterion,
+            **pairs.wire(),
+        }
+        for (judge, shadow, rubric, criterion), pairs in windows
+    ]  # fmt: skip
 
 
 def chosen(rubric: Rubric, texts: tuple[str, ...], share: float) -> bool:

@@ -43,3 +43,20 @@ class Tally:
             "by_length": rows([*LENGTH_NAMES], self.failed_by_length, self.judged_by_length),
             "by_prompt": rows(prompts, self.failed_by_prompt, self.judged_by_prompt),
         }
+
+    def state(self) -> list[list[int]]:
+        """What ``restore`` takes."""
+        return [
+            self.failed_by_length, self.judged_by_length,
+            self.failed_by_prompt, self.judged_by_prompt,
+        ]  # fmt: skip
+
+    def restore(self, state: Any) -> None:
+        """Go on where another process has stopped. Raises ValueError or TypeError."""
+        kept = [[int(n) for n in counts] for counts in state]
+        if [len(counts) for counts in kept] != [len(counts) for counts in self.state()]:
+            raise ValueError("other buckets")
+        (
+            self.failed_by_length, self.judged_by_length,
+            self.failed_by_prompt, self.judged_by_prompt,
+        ) = kept  # fmt: skip

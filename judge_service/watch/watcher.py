@@ -5,14 +5,15 @@ Nothing here is asked before an outcome is there, and nothing of it goes back in
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from judge_service.candidate.exhibit import prompt_text
 from judge_service.candidate.inspection import Inspection
-from judge_service.errors import JudgeServiceError
-from judge_service.events import Attempted, Event, Kind, Observer, PairJudged, WatchValue
+from judge_service.events import Attempted, Kind, Observer
 from judge_service.judging.case import Case
 from judge_service.outcome import (
     Assessed,
@@ -23,121 +24,135 @@ from judge_service.outcome import (
     Ranked,
     RankFailed,
 )
-from judge_service.rubric.library import Library
-from judge_service.watch.chart import Chart
+from judge_service.rubric.rubric import Rubric
 from judge_service.watch.desk import Desk
-from judge_service.watch.observed import Scored, assessed, is_fresh, mean_chars, ranked
+from judge_service.watch.observed import Scored, assessed, is_fresh, mean_chars, placed, ranked
 from judge_service.watch.place import Place
 from judge_service.watch.prompts import prompt_key
-from judge_service.watch.sentinel import Sentinel
-from judge_service.watch.shadow import Shadow
+
+if TYPE_CHECKING:
+    from judge_service.watch.sentinel import Sentinel
+    from judge_service.watch.shadow import Shadow
 
 log = logging.getLogger("judge_service.watch")
-TELL_EVERY = 20
-"""A chart's value becomes a metric after so many observations."""
+AT_ONCE = 64
+"""Outcomes that wait to be looked at, at most."""
+LATER_S = 0.05
+"""How long they wait, at most."""
+_Told: TypeAlias = tuple[Kind, Case, tuple[Inspection, ...], Outcome, float]
+_Found: TypeAlias = dict[int, tuple[Place, list[Scored]]]
+"""What was scored in a lot of outcomes, by place."""
 _FAILED = (AssessFailed, CompareFailed, RankFailed)
 
 
 @dataclass(slots=True)
 class Watcher:
-    """All that watches one process. ``told`` is an ``engine.Watch``, ``observe`` an ``Observer``;
-    neither raises: what goes wrong in here is logged, and judging goes on.
+    """All that watches one process. ``told`` is an ``engine.Watch`` and never raises: what goes
+    wrong in here is logged, and judging goes on.
     """
 
     desk: Desk
-    library: Library
     tell: Observer
     sentinel: Sentinel | None = None
     shadow: Shadow | None = None
+    _waiting: list[_Told] = field(default_factory=list)
+    _timer: asyncio.TimerHandle | None = None
 
     def told(
         self, kind: Kind, case: Case, inspections: tuple[Inspection, ...], outcome: Outcome
     ) -> None:
-        """A live request has its outcome."""
-        try:
-            self._told(kind, case, inspections, outcome)
-        except Exception:
-            log.exception("an outcome could not be watched")
+        """A live request has its outcome. It is looked at a little later, with others, so that
+        nobody waits for that.
+        """
+        waiting = self._waiting
+        waiting.append((kind, case, inspections, outcome, self.desk.wall()))
+        if len(waiting) >= AT_ONCE:
+            self.fold()
+        elif len(waiting) == 1:
+            self._timer = asyncio.get_running_loop().call_later(LATER_S, self.fold)
 
-    def _told(
-        self, kind: Kind, case: Case, inspections: tuple[Inspection, ...], outcome: Outcome
-    ) -> None:
-        failed = isinstance(outcome, _FAILED)
-        if not failed and not is_fresh(outcome):
-            return  # a rule or the cache: no judge was asked
-        at = self.desk.wall()
+    def fold(self) -> None:
+        """Look at the outcomes that wait for it."""
+        waiting, self._waiting = self._waiting, []
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        scored: _Found = {}
+        for one in waiting:
+            try:
+                self._fold(one, scored)
+            except Exception:
+                log.exception("an outcome could not be watched")
+        for place, found in scored.values():
+            try:
+                place.take_in(found)
+            except Exception:
+                log.exception("outcomes could not be watched")
+
+    def _fold(self, told: _Told, found: _Found) -> None:
+        kind, case, inspections, outcome, at = told
+        rubric = case.rubric
+        scored: Sequence[Scored] | None
+        if isinstance(outcome, Assessed):
+            scored = assessed(rubric, inspections[0], outcome, at)
+        else:
+            scored = self._others(told)
+        if scored is None:
+            return  # a failure, or a rule or the cache: no judge was asked
         prompt = prompt_key(prompt_text(case.request.prompt))
-        failures = self.desk.failures(case.rubric, kind)
-        if isinstance(outcome, _FAILED):
-            failures.failed(outcome.error.code, prompt, mean_chars(inspections), at)
-            return
-        scored = self._scored(case, inspections, outcome)
         score = scored[0].score if scored else None
-        failures.judged(prompt, mean_chars(inspections), score, at)
-        for one in scored:
-            rubric = case.rubric
-            place = self.desk.place(one.judge, rubric, kind)
-            if place.prompts.counts(prompt):
-                self._feed(place, one, at)
+        chars = len(inspections[0].shown.text) if kind == "assess" else mean_chars(inspections)
+        if self.desk.failures(rubric, kind).judged(prompt, chars, score):
+            for one in scored:
+                place = self.desk.place(one.judge, rubric, kind)
+                known = found.get(id(place))
+                if known is None:
+                    found[id(place)] = (place, [one])
+                else:
+                    known[1].append(one)
         if self.sentinel is not None:
             for judge in case.answered:
-                self.sentinel.live(judge, case.rubric)
+                self.sentinel.live(judge, rubric)
         if self.shadow is not None:
             self.shadow.live(kind, case, inspections, outcome)
 
-    @staticmethod
-    def _scored(
-        case: Case, inspections: tuple[Inspection, ...], outcome: Assessed | Compared | Ranked
-    ) -> list[Scored]:
-        if isinstance(outcome, Assessed):
-            return assessed(case.rubric, inspections[0], outcome)
-        if isinstance(outcome, Ranked):
-            found = ranked(case.rubric, inspections, outcome)
-            return [] if found is None else [found]
-        return []
+    def _others(self, told: _Told) -> Sequence[Scored] | None:
+        """Of a pair, a group or a failure: what judges scored, None where nothing was judged."""
+        kind, case, inspections, outcome, at = told
+        rubric = case.rubric
+        failed = isinstance(outcome, _FAILED)
+        fresh = is_fresh(outcome)
+        if not (failed or fresh):
+            return None
+        prompt = prompt_key(prompt_text(case.request.prompt))
+        if fresh and not isinstance(outcome, (Assessed, AssessFailed)):
+            self._position(kind, rubric, outcome, prompt, at)
+        if isinstance(outcome, _FAILED):
+            chars = mean_chars(inspections)
+            self.desk.failures(rubric, kind).failed(outcome.error.code, prompt, chars, at)
+            return None
+        group = ranked(rubric, inspections, outcome, at) if isinstance(outcome, Ranked) else None
+        return () if group is None else (group,)
 
-    def _feed(self, place: Place, one: Scored, at: float) -> None:
-        place.feed("score_mean", one.score, at)
-        if place.kind == "rank":
-            if one.correlation is not None:
-                place.feed("length_correlation", one.correlation, at)
-        elif (product := place.with_length.add(one.score, one.chars)) is not None:
-            place.feed("length_correlation", product, at)
-        if one.rules is not None:
-            place.feed("rule_gap", one.score - one.rules, at)
-            if (product := place.with_rules.add(one.score, one.rules)) is not None:
-                place.feed("rule_correlation", product, at)
-        chart = place.charts["score_mean"]
-        if chart.observations % TELL_EVERY == 1:
-            for chart in place.charts.values():
-                self._tell_value(chart)
+    def _position(
+        self,
+        kind: Kind,
+        rubric: Rubric,
+        outcome: Compared | CompareFailed | Ranked | RankFailed,
+        prompt: int,
+        at: float,
+    ) -> None:
+        if self.desk.failures(rubric, kind).pairs_lately.counts(prompt):
+            for one in placed(outcome):
+                place = self.desk.place(one.judge, rubric, kind)
+                place.feed("position_share", [(one.shown_first, at)])
 
-    def _tell_value(self, chart: Chart) -> None:
-        current, baseline = chart.current(), chart.baseline
-        if current is not None and baseline is not None:
-            series = chart.series
-            self.tell(
-                WatchValue(
-                    series.judge or "", series.rubric or "", series.statistic, current,
-                    baseline.mean,
-                )
-            )  # fmt: skip
-
-    def observe(self, event: Event) -> None:
-        """Take note of pairs and of served names; an ``Observer``."""
-        if isinstance(event, PairJudged):
-            self._pair(event)
-        elif isinstance(event, Attempted) and event.model_served:
-            self.desk.served.add(event.judge, event.model_served, self.desk.wall())
-
-    def _pair(self, event: PairJudged) -> None:
-        if not event.decided or event.rubric not in self.library:
-            return
-        try:
-            place = self.desk.place(event.judge, self.library[event.rubric], "compare")
-            place.feed("position_share", event.shown_first / event.decided, self.desk.wall())
-        except (KeyError, JudgeServiceError):
-            log.exception("a pair could not be watched")
+    def attempted(self, event: Attempted) -> None:
+        """A judge has replied, or not; what its provider calls its model is watched."""
+        if event.model_served:
+            self.desk.served.add(
+                event.judge, event.model_served, self.desk.wall(), event.system_fingerprint
+            )
 
     def follow(self) -> None:
         """Begin what has a clock of its own."""
@@ -146,6 +161,7 @@ class Watcher:
 
     async def aclose(self) -> None:
         """Break off what is asked in the background."""
+        self.fold()
         if self.sentinel is not None:
             await self.sentinel.aclose()
         if self.shadow is not None:
@@ -156,7 +172,9 @@ class Watcher:
         return [alarm.wire() for alarm in self.desk.alarms()]
 
     def wire(self) -> dict[str, Any]:
-        """JSON of this process: alarms, charts, failures, sentinels and shadow."""
+        """JSON of this process: alarms, charts, failures, names, sentinels and shadow, the last
+        without its figures.
+        """
         return {
             "alarms": self.alarms_wire(),
             "charts": [chart.wire() for chart in self.desk.charts()],
@@ -164,6 +182,7 @@ class Watcher:
                 {"rubric": one.place.rubric, "kind": one.place.kind, **one.wire()}
                 for one in self.desk.all_failures()
             ],
+            "served": self.desk.served.wire(),
             "sentinel": None if self.sentinel is None else self.sentinel.wire(),
             "shadow": None if self.shadow is None else self.shadow.wire(),
         }

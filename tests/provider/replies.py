@@ -40,8 +40,8 @@ class Reply:
     ``content``, ``refusal``, ``reasoning_content``, ``finish_reason``, ``usage`` and ``model`` (the
     served one, by default the requested one) become a chat.completion; ``body`` replaces it byte
     for byte. ``delay`` is waited before the first byte, ``interval`` between the bytes of a
-    drip; both in seconds. ``message`` adds fields to the assistant message, ``logprobs`` are the
-    entries of the tokens.
+    drip; both in seconds. ``message`` adds fields to the assistant message, ``more`` to the body,
+    ``logprobs`` are the entries of the tokens.
     """
 
     content: str | None = None
@@ -56,6 +56,7 @@ class Reply:
     reasoning_content: str | None = None
     model: str | None = None
     message: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
     logprobs: list[Any] | None = None
     mode: Mode = "normal"
     interval: float = 0.05
@@ -94,7 +95,7 @@ def completion(reply: Reply, requested_model: str) -> dict[str, Any]:
     }
     if reply.usage is not None:
         result["usage"] = _usage(reply.usage)
-    return result
+    return {**result, **reply.more}
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

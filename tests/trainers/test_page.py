@@ -35,7 +35,9 @@ def test_the_query_is_described(service: RunningService, path: str) -> None:
     """Every parameter of the address stands on the page, once."""
     operation = service.http.get("/openapi.json").json()["paths"][path]["post"]
     names = [one["name"] for one in operation["parameters"] if one["in"] == "query"]
-    expected = {"token", "on_fail", "filtering", "budget_s", "group", "family", "policy_model"}
+    expected = {
+        "token", "on_fail", "filtering", "budget_s", "group", "family", "policy_model", "purpose",
+    }  # fmt: skip
 
     assert len(names) == len(set(names))
     assert set(names) - {"answer"} == expected

@@ -32,7 +32,7 @@ def post(service: RunningService, trainer: str, query: str) -> httpx.Response:
     "query",
     ["", "on_fail=error", DROP, "filtering=on", "budget_s=60", "budget_s=0.5&group=1",
      "family=qwen", "family=qwen,deepseek", "family=qwen+deepseek", "policy_model=qwen3-4b",
-     "token=unused"],
+     "token=unused", "purpose=train"],
 )  # fmt: skip
 def test_what_may_be_said(service: RunningService, trainer: str, query: str) -> None:
     """Every trainer's address takes these."""
@@ -49,7 +49,9 @@ def test_what_may_be_said(service: RunningService, trainer: str, query: str) -> 
         ("budget_s=1e2", "budget_s"), ("budget_s=-1", "budget_s"), ("group=0", "group"),
         ("group=65", "group"), ("group=8.0", "group"), ("family=", "family"),
         ("family=a,b,c,d,e,f,g,h,i", "family"), ("policy_model=", "policy_model"),
-        ("onfail=drop", "onfail"), ("rubric=x", "rubric"), ("group=2&group=3", "group"),
+        ("purpose=training", "purpose"), ("purpose=", "purpose"),
+        ("purpose=train&purpose=train", "purpose"), ("onfail=drop", "onfail"),
+        ("rubric=x", "rubric"), ("group=2&group=3", "group"),
         ("token=a&token=b", "token"), ("%00=1", "x00"),
     ],
 )  # fmt: skip

@@ -68,7 +68,7 @@ def assess(
     found: list[dict[str, Any]] = []
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
-        found += service.post("/v1/bulk", {"items": some, "timeout_s": 60})["results"]
+        found += service.post("/v1/bulk", {"items": some, "timeout_s": 300})["results"]
     return found
 
 
@@ -87,7 +87,9 @@ def compare(service: RunningService, n: int) -> list[dict[str, Any]]:
         }
         for _ in range(n)
     ]  # fmt: skip
-    found: list[dict[str, Any]] = service.post("/v1/bulk", {"items": items})["results"]
+    found: list[dict[str, Any]] = service.post("/v1/bulk", {"items": items, "timeout_s": 300})[
+        "results"
+    ]
     return found
 
 

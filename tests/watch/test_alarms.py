@@ -139,7 +139,7 @@ def test_position_that_begins_to_decide_is_told(provider: FakeProvider, folder: 
 def test_length_that_begins_to_pay_is_told(provider: FakeProvider, folder: Path) -> None:
     """The mean score stays where it was."""
     provider.behave_by_default(noisy(3.0, seed=5))
-    with watched(provider, folder) as service:
+    with watched(provider, folder, watch=table(baseline=256)) as service:
         assess(service, lengths(300, 1))
         provider.behave_by_default(
             behaviours.decides(lambda seen: min(5, 1 + len(seen.candidate) // 82))
@@ -288,11 +288,13 @@ def test_a_fault_in_watching_is_logged_and_no_more(
 ) -> None:
     """The reward is there all the same."""
 
-    def broken(*_: object) -> bool:
+    def broken(*_: object) -> list[bool]:
         raise ArithmeticError("no such number")
 
     with watched(provider, folder) as service:
-        monkeypatch.setattr("judge_service.watch.chart.Chart.add", broken)
+        monkeypatch.setattr("judge_service.watch.chart.Chart.add_all", broken)
         assert service.assess()["status"] == "success"
+        assert alarms(service) == {}
 
-    assert "an outcome could not be watched" in caplog.text
+    assert "outcomes could not be watched" in caplog.text
+    assert "no such number" in caplog.text

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.harness import Judges, RunningService, judged_by, write_rubric
+from tests.harness import Judges, RunningService, judged_by, new_prompt, write_rubric
 from tests.provider import FakeProvider, behaviours, faults
+from tests.trainers.support import queries, rollout
 
 CANDIDATE = {"text": "An answer.", "family": "own"}
 PAIR = [CANDIDATE, {"text": "Another answer.", "family": "own"}]
@@ -105,6 +107,65 @@ def test_nobody_stands_in_from_the_other_side(
 
     assert pair["outcome"] == "inconsistent"
     assert asked(provider) == {who}
+
+
+def trainer_body(trainer: str) -> dict[str, Any]:
+    """One response to a prompt of its own, as the trainer sends it."""
+    if trainer == "openrlhf":
+        return queries(["An answer."])
+    if trainer == "slime":
+        return {"prompt": new_prompt(), "response": "An answer.", "label": None}
+    return rollout("An answer.")
+
+
+ADDRESSES = {
+    "openrlhf": "/adapters/openrlhf/{}/get_reward", "slime": "/adapters/slime/{}",
+    "nemo-gym": "/adapters/nemo-gym/{}/verify",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trainer", ADDRESSES)
+@pytest.mark.parametrize(
+    ("query", "who"), [("", "t"), ("purpose=train", "t"), ("purpose=validate", "v")],
+    ids=["unsaid", "train", "validate"],
+)  # fmt: skip
+def test_a_trainers_address_says_the_purpose(
+    service: RunningService, provider: FakeProvider, trainer: str, query: str, who: str
+) -> None:
+    """Where nothing but an address can be told."""
+    url = f"{ADDRESSES[trainer].format('quality')}?{query}"
+
+    assert service.http.post(url, json=trainer_body(trainer)).status_code == 200
+    assert asked(provider) == {who}
+
+
+@pytest.mark.parametrize(("query", "who"), [("purpose=train", "t"), ("purpose=validate", "v")])
+@pytest.mark.parametrize("rubric", ["quality", "pair"])
+def test_groups_of_a_trainer_are_of_one_purpose(
+    service: RunningService, provider: FakeProvider, rubric: str, query: str, who: str
+) -> None:
+    """Assessed or compared."""
+    url = f"{ADDRESSES['openrlhf'].format(rubric)}?group=2&{query}"
+    answer = service.http.post(url, json=queries(["An answer.", "Another answer."]))
+
+    assert answer.status_code == 200
+    assert asked(provider) == {who}
+
+
+def test_validation_does_not_join_a_group_of_training(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """The same prompt and reference at the same time: two groups, and neither is complete."""
+    url = ADDRESSES["openrlhf"].format("quality") + "?group=2&budget_s=0.3&purpose="
+    body = queries(["An answer."], prompt=new_prompt())
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(
+            pool.map(lambda one: service.http.post(url + one, json=body), ["train", "validate"])
+        )
+
+    assert {answer.status_code for answer in answers} == {503}
+    assert {answer.json()["error"]["code"] for answer in answers} == {"cohort_incomplete"}
+    assert provider.requests == []
 
 
 @pytest.mark.parametrize("path", BODIES)

@@ -114,7 +114,7 @@ def test_a_store_that_somebody_else_wrote_to_is_not_believed(
     with watched(provider, folder, store=store) as service:
         assess(service, ["An answer."] * 70)
     with sqlite3.connect(store) as db:
-        forged = db.execute("UPDATE entries SET value = ? WHERE key LIKE 'jw:1:%'", (b"{}" * 40,))
+        forged = db.execute("UPDATE entries SET value = ? WHERE key LIKE 'jw:2:%'", (b"{}" * 40,))
         changed = forged.rowcount
     assert changed
     with watched(provider, folder, store=store) as service:
@@ -142,7 +142,8 @@ def test_learning_begins_anew_when_it_is_meant(provider: FakeProvider, folder: P
         until_alarm(service, "score_mean", lambda: assess(service, ["x"] * 10), 10)
 
         answer = service.http.post("/v1/watch/reset", json={"judge": "alpha"})
-        assert (answer.status_code, answer.json()) == (202, {"alarms": 1})
+        assert answer.status_code == 202
+        assert answer.json() == {"alarms": 1, "processes": 1, "note": None}
         assert alarms(service) == {}
         assert scrape(service.http).of("watch_alarm") == 0
         assess(service, ["An answer."] * 100)

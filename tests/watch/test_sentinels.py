@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import RunningService
+from tests.harness import Judges, RunningService, judged_by
 from tests.observability.scrape import scrape
 from tests.provider import FakeProvider, behaviours, faults
 from tests.watch.conftest import noisy
@@ -65,7 +65,7 @@ def test_their_rate_and_their_bill(service: RunningService, provider: FakeProvid
     """Every other live verdict brings one; no caller pays for it, and the bill stands apart."""
     found = one_by_one(service, provider, 10)
 
-    assert asked(provider) == 5
+    assert provider.wait_until(lambda: asked(provider) == 5)
     assert {one["usage"]["upstream_requests"] for one in found} == {1}
     told = state(service).watch
     assert told is not None
@@ -181,6 +181,18 @@ def test_they_stop_at_shutdown(provider: FakeProvider, folder: Path) -> None:
     assert provider.wait_until(lambda: provider.requests[-1].hung_up_at is not None)
 
 
+def test_their_figures_outlive_a_restart(provider: FakeProvider, folder: Path) -> None:
+    """Of the same judge; where another model is behind its name, they are not its."""
+    write_gold(folder)
+    store = folder / "store.sqlite3"
+    for model, asked_of_it in (("openai/alpha", 2), ("openai/alpha", 4), ("openai/other", 2)):
+        judges = Judges(provider).add("alpha", model=model, served_models=["*"])
+        judges.tables.append(sentinel())
+        with judged_by(judges, folder, store=store) as service:
+            one_by_one(service, provider, 4)
+            assert _told(service) == asked_of_it
+
+
 def test_pairs_can_be_sentinels(provider: FakeProvider, folder: Path) -> None:
     """Asked in both orders; people's choice is what they are compared with."""
     candidates = ["One gold answer.", "Another gold answer."]
@@ -235,6 +247,7 @@ def test_so_many_an_hour(
         assert provider.wait_until(lambda: len(clock[0].slept) == 2)
         assert asked(provider) == 0  # nothing was judged yet
         service.assess()
+        assert state(service).watch is not None  # what waits to be looked at is looked at first
         clock[0].tick()
         assert provider.wait_until(lambda: _told(service) == 1)
 

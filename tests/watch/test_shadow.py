@@ -13,7 +13,7 @@ from judge_service.rubric.library import load_library
 from judge_service.watch.shadow import chosen
 from tests.harness import RunningService, write_rubric
 from tests.observability.scrape import scrape
-from tests.provider import FakeProvider, behaviours
+from tests.provider import FakeProvider, behaviours, faults
 from tests.watch.support import alarms, assess, compare, state, table
 
 
@@ -39,14 +39,16 @@ def service(provider: FakeProvider, folder: Path) -> Iterator[RunningService]:
         yield running
 
 
-def served(provider: FakeProvider, folder: Path, watch: str, **omega: Any) -> Any:
+def served(
+    provider: FakeProvider, folder: Path, watch: str, store: Path | None = None, **omega: Any
+) -> Any:
     """A service whose shadow is in nobody's rotation."""
     from tests.harness import Judges, judged_by
 
     made = Judges(provider).add("alpha", price={"input": 1.0, "output": 2.0})
     made.add("omega", purpose="validate", price={"input": 10.0, "output": 20.0}, **omega)
     made.tables.append(watch)
-    return judged_by(made, folder)
+    return judged_by(made, folder) if store is None else judged_by(made, folder, store=store)
 
 
 def told(service: RunningService) -> ShadowAnswer:
@@ -238,6 +240,35 @@ def test_two_replicas_shadow_the_same_requests(provider: FakeProvider, folder: P
 
     assert seen[0] == seen[1]
     assert 0 < len(seen[0]) < 30
+
+
+def test_it_is_broken_off_at_shutdown(provider: FakeProvider, folder: Path) -> None:
+    """One that hangs does not hold the service up, and the answer had gone out before."""
+    provider.behave("omega", faults.hang())
+    with served(provider, folder, shadow()) as service:
+        assert service.assess()["status"] == "success"
+        assert provider.wait_until(lambda: bool(provider.requests_of("omega")))
+
+    assert provider.wait_until(lambda: provider.requests_of("omega")[0].hung_up_at is not None)
+
+
+def test_its_figures_outlive_a_restart(provider: FakeProvider, folder: Path) -> None:
+    """Of the same judges under the same rubric; another rubric's are not theirs."""
+    write_rubric(folder, "two", panel_size=2)
+    store = folder / "store.sqlite3"
+    with served(provider, folder, shadow(), store=store) as service:
+        for _ in range(3):
+            service.assess()
+        until(service, provider, 3)
+    with served(provider, folder, shadow(), store=store) as service:
+        assert [one.n for one in told(service).figures] == [3]
+        service.assess()
+        until(service, provider, 1)
+        assert [one.n for one in told(service).figures] == [4]
+    file = folder / "rubrics" / "quality.toml"
+    file.write_text(file.read_text().replace("How good", "How very good"), encoding="utf-8")
+    with served(provider, folder, shadow(), store=store) as service:
+        assert told(service).figures == []
 
 
 def test_no_more_at_once_than_allowed(provider: FakeProvider, folder: Path) -> None:

@@ -101,14 +101,18 @@ def join_of(call: Call, item: Item) -> JoinRequest:
         reference=item.reference, tenant=call.caller.tenant, run=call.caller.name,
         group=_group(call, item), size=call.options.group, member=item.member or item.text_hash,
         deadline_s=budget, timeout_s=budget, held=True, alike=item.member is None,
+        purpose=call.options.purpose,
     )  # fmt: skip
 
 
 def _group(call: Call, item: Item) -> str:
     prompt = item.prompt
     shown = prompt if isinstance(prompt, str) else list(prompt)
-    # Runs that train different models are not ranked against each other.
-    policy = (sorted(call.options.families), call.options.policy_model)
+    # Runs that train different models are not ranked against each other, nor is what is validated
+    # against what is trained.
+    policy = [sorted(call.options.families), call.options.policy_model]
+    if call.options.purpose is not None:
+        policy.append(call.options.purpose)
     return f"{call.trainer.name}:{hash_of(shown, item.reference, item.group, *policy)}"
 
 

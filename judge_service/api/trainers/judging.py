@@ -104,4 +104,5 @@ def _assess(call: Call, item: Item, timeout_s: float) -> AssessRequest:
     return AssessRequest(
         rubric=call.rubric.id, prompt=item.prompt, candidate=item.candidate,
         reference=item.reference, timeout_s=timeout_s, tenant=call.caller.tenant,
+        purpose=call.options.purpose,
     )  # fmt: skip

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, cast
 
 from starlette.requests import Request
 
@@ -17,6 +17,8 @@ from judge_service.request import MAX_GROUP
 
 MAX_NAMES = 5
 MAX_FAMILIES = 8
+Purpose = Literal["train", "validate"]
+PURPOSES: tuple[Purpose, ...] = ("train", "validate")
 _NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _COUNT = re.compile(r"[1-9][0-9]?")
 _FAMILY = re.compile(r"[^\s\x00-\x1f\x7f]{1,64}")
@@ -37,7 +39,8 @@ class Trainer:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What an address says. ``drop``: failures are told by the trainer's own signal. ``group`` is
-    the size of a prompt's group, 1 where every response is judged alone.
+    the size of a prompt's group, 1 where every response is judged alone. ``purpose`` is what the
+    judges are for, None where that is not said.
     """
 
     drop: bool
@@ -45,6 +48,7 @@ class Options:
     group: int
     families: frozenset[str]
     policy_model: str | None
+    purpose: Purpose | None = None
     number: bool = False
 
 
@@ -68,6 +72,7 @@ def options_of(request: Request, trainer: Trainer) -> Options:
         group=_group(said),
         families=_families(said),
         policy_model=_policy_model(said),
+        purpose=_purpose(said),
         number=number,
     )
 
@@ -85,6 +90,7 @@ def parameters(trainer: Trainer) -> list[dict[str, Any]]:
          "How many responses to one prompt are ranked against each other"),
         ("family", {"type": "string"}, "The policy's families, with commas between"),
         ("policy_model", {"type": "string"}, "The policy's model name, where its family is known"),
+        ("purpose", {"enum": [*PURPOSES]}, "Only judges for this purpose are asked"),
     ]  # fmt: skip
     if trainer.numbers:
         found.append(("answer", {"enum": ["object", "number"]}, "The form of the answer"))
@@ -149,6 +155,13 @@ def _policy_model(said: dict[str, str]) -> str | None:
     if name is not None and not 1 <= len(name) <= 512:
         raise _wrong("policy_model", "policy_model must have 1 to 512 characters")
     return name
+
+
+def _purpose(said: dict[str, str]) -> Purpose | None:
+    """None where nothing is said: then it is as in a body that says nothing."""
+    if "purpose" not in said:
+        return None
+    return cast("Purpose", _word(said, "purpose", PURPOSES))
 
 
 def _listed(names: Collection[str], most: int = MAX_NAMES) -> str:
