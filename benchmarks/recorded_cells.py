@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.recorded_pairs import Pair, by_names, llmbar, read
+from benchmarks.recorded_reviews import number, review_cells
 from judge_service.drift.position import Orders, PositionCounts, position_counts
 from judge_service.judging.pairwise import mapped_back
 from judge_service.outcome import Choice
 from judge_service.statistics.agreement import Label, Weighting, cohen_kappa, exact_agreement
 from judge_service.statistics.bootstrap import Bootstrap
-from judge_service.statistics.correlation import pearson, spearman
+from judge_service.statistics.correlation import kendall, pearson, spearman
 from judge_service.statistics.estimate import Estimate
 from judge_service.statistics.rates import rate
 
@@ -43,6 +44,7 @@ def cells(folder: Path) -> Cells:
     found |= {"pandalm": pandalm_cell(folder)}
     found |= prometheus_cells(folder)
     found |= unieval_cells(folder)
+    found |= review_cells(folder)
     return found
 
 
@@ -63,7 +65,7 @@ def ratings(folder: Path) -> Iterator[Pair]:
         if row["strategy"] != "Rating":
             continue
         item = items[row["subset"], row["idx"]]
-        first, second = (_number(text) for text in row["text"])
+        first, second = (number(text) for text in row["text"])
         known = first is not None and second is not None
         yield Pair(
             cell=f"llmbar|{row['subset']}|{row['judge']}|Rating",
@@ -74,13 +76,6 @@ def ratings(folder: Path) -> Iterator[Pair]:
             ab=_shown(first > second) if known else None,  # type: ignore[operator]
             ba=_shown(second > first) if known else None,  # type: ignore[operator]
         )
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text.strip())
-    except ValueError:
-        return None
 
 
 def _shown(first_wins: bool) -> str:
@@ -204,6 +199,7 @@ def prometheus_cells(folder: Path) -> Cells:
             "kappa": kappa(first, second),
             "qwk": kappa(first, second, "quadratic"),
             "spearman": _value(spearman(first, second, draws=_no_draws(len(rows)))),
+            "kendall": _value(kendall(first, second, draws=_no_draws(len(rows)))),
         }
     return found
 
@@ -220,6 +216,7 @@ def unieval_cells(folder: Path) -> Cells:
             "n": len(rows),
             "pearson": _value(pearson(judge, people, draws=_no_draws(len(rows)))),
             "spearman": _value(spearman(judge, people, draws=_no_draws(len(rows)))),
+            "kendall": _value(kendall(judge, people, draws=_no_draws(len(rows)))),
         }
     return found
 

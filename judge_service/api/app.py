@@ -34,6 +34,7 @@ from judge_service.api.middleware import RequestContext
 from judge_service.api.short_way import CLIENT_CLOSED_REQUEST, ShortWay
 from judge_service.api.state import State, state_of
 from judge_service.api.telemetry import Telemetry
+from judge_service.rubric.library import Library
 from judge_service.service import open_service
 from judge_service.settings import Settings, from_env
 
@@ -43,8 +44,11 @@ SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Where worker processes share their metrics; the variable is the Prometheus client's own."""
 
 
-def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
-    """The service as an ASGI app. ``environ`` is where judges' keys are looked up.
+def create_app(
+    settings: Settings, environ: Mapping[str, str], library: Library | None = None
+) -> FastAPI:
+    """The service as an ASGI app. ``environ`` is where judges' keys are looked up; ``library`` is
+    the shipped one, where it was loaded before.
 
     Configuration faults raise ConfigError when the app starts.
     """
@@ -55,7 +59,12 @@ def create_app(settings: Settings, environ: Mapping[str, str]) -> FastAPI:
         async with (
             _traced(settings, telemetry),
             open_service(
-                settings, environ, read_ahead=True, watched=True, observer=telemetry.observe
+                settings,
+                environ,
+                read_ahead=True,
+                watched=True,
+                observer=telemetry.observe,
+                library=library,
             ) as service,
         ):
             for warning in service.warnings():
@@ -131,6 +140,6 @@ async def _traced(settings: Settings, telemetry: Telemetry) -> AsyncIterator[Non
         await asyncio.to_thread(tracing.close)
 
 
-def app_from_env() -> FastAPI:
+def app_from_env(library: Library | None = None) -> FastAPI:
     """The app with the settings of this process's environment (``uvicorn --factory``)."""
-    return create_app(from_env(os.environ), os.environ)
+    return create_app(from_env(os.environ), os.environ, library)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from judge_service.api.answers import ProblemAnswer
 from judge_service.api.json_response import FiniteJSONResponse
+from judge_service.api.openapi import shown
 from judge_service.api.state import CallerDep, ServiceDep
-from judge_service.bias.report import BiasReport
 
 router = APIRouter(prefix="/v1", tags=["looking"])
-BiasAnswer: TypeAlias = BiasReport
 
 
 @router.get(
     "/bias",
     summary="Live bias figures of the judges",
     responses={
-        200: {"model": BiasReport},
-        401: {"model": ProblemAnswer, "description": "No valid key"},
-        403: {"model": ProblemAnswer, "description": "The key may not do this"},
+        200: shown("BiasReport"),
+        401: shown("ProblemAnswer", "No valid key"),
+        403: shown("ProblemAnswer", "The key may not do this"),
     },
 )
 async def bias(service: ServiceDep, _: CallerDep) -> Response:

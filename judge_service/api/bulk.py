@@ -14,7 +14,6 @@ from starlette.types import Receive, Scope, Send
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import admitted, later
-from judge_service.api.answers import BulkAnswer
 from judge_service.api.body import LONG_BODY_BYTES, decode_json, read_bytes
 from judge_service.api.bulk_items import Arrival, Bulk, checked
 from judge_service.api.bulk_run import BulkRun
@@ -22,6 +21,7 @@ from judge_service.api.bulk_schema import BULK_EXAMPLE
 from judge_service.api.disconnect import Disconnected, while_connected
 from judge_service.api.idempotency import check_idempotency
 from judge_service.api.judging import PROBLEMS, documented, timeout_of
+from judge_service.api.openapi import shown
 from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.engine import Engine
 from judge_service.judging.case import Case
@@ -39,7 +39,7 @@ SEND_S = 30.0
 @router.post(
     "/bulk",
     summary="Judge up to 1,024 requests posted at once",
-    responses={200: {"model": BulkAnswer}, **PROBLEMS},
+    responses={200: shown("BulkAnswer"), **PROBLEMS},
     openapi_extra=documented("BulkBody", BULK_EXAMPLE),
 )
 async def bulk(request: Request, service: ServiceDep, caller: CallerDep) -> Response:

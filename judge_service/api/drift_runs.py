@@ -14,19 +14,14 @@ from starlette.responses import Response
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import later
 from judge_service.api.body import read_json
-from judge_service.api.drift_runs_schema import (
-    DRIFT_EXAMPLE,
-    DriftListAnswer,
-    DriftRunAnswer,
-    DriftRunBody,
-)
+from judge_service.api.drift_runs_schema import DRIFT_EXAMPLE, DriftRunBody
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.judging import PROBLEMS
+from judge_service.api.openapi import shown
 from judge_service.api.problems import Problem, from_validation
 from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.drift.keeper import Busy, DriftRun, DriftRuns, Order
 from judge_service.errors import ConfigError
-from judge_service.gold.file import gold_of, load_gold
 from judge_service.gold.item import GoldSet
 from judge_service.rubric.library import shipped
 from judge_service.service import Service
@@ -59,7 +54,7 @@ _BODY = {
     summary="Compare two judges on a gold set",
     status_code=202,
     responses={
-        202: {"model": DriftRunAnswer, "description": "Begun, or continued"},
+        202: shown("DriftRunAnswer", "Begun, or continued"),
         **_ERRORS,
         **{status: PROBLEMS[status] for status in (408, 413, 415, 422, 503)},
     },
@@ -78,7 +73,7 @@ async def start(request: Request, service: ServiceDep, caller: CallerDep) -> Res
     gold = await asyncio.to_thread(_gold, body, service)
     runs: DriftRuns = request.state.drift
     try:
-        run = runs.start(
+        run = await runs.start(
             Order(
                 gold=gold, baseline=body.baseline, candidate=body.candidate, repeat=body.repeat,
                 top=body.top, concurrency=body.concurrency, timeout_s=body.timeout_s,
@@ -96,7 +91,7 @@ async def start(request: Request, service: ServiceDep, caller: CallerDep) -> Res
     return FiniteJSONResponse(_answer(run), 202, headers=headers)
 
 
-@router.get("", summary="All drift runs", responses={200: {"model": DriftListAnswer}, **_ERRORS})
+@router.get("", summary="All drift runs", responses={200: shown("DriftListAnswer"), **_ERRORS})
 async def list_runs(request: Request, caller: CallerDep) -> Response:
     """The latest first, without their reports."""
     _admin(caller)
@@ -108,11 +103,37 @@ async def list_runs(request: Request, caller: CallerDep) -> Response:
 @router.get(
     "/{run_id}",
     summary="One drift run",
-    responses={200: {"model": DriftRunAnswer}, **_ERRORS, **_MISSING},
+    responses={200: shown("DriftRunAnswer"), **_ERRORS, **_MISSING},
 )
 async def one_run(run_id: str, request: Request, caller: CallerDep) -> Response:
     """How far it is, and its report once there is one."""
     return FiniteJSONResponse(_answer(await _found(run_id, request, caller)))
+
+
+@router.post(
+    "/{run_id}/stop",
+    summary="Stop a drift run",
+    status_code=202,
+    responses={
+        202: shown("DriftRunAnswer", "Stopped, or over before"),
+        **_ERRORS,
+        **_MISSING,
+        503: PROBLEMS[503],
+    },
+)
+async def stop_run(run_id: str, request: Request, caller: CallerDep) -> Response:
+    """Ask for nothing more. What was asked is kept, and the same request as before goes on with it;
+    a run that is over stays as it is.
+    """
+    await _found(run_id, request, caller)
+    runs: DriftRuns = request.state.drift
+    try:
+        run = await runs.stop(run_id)
+    except OSError as error:
+        raise later(503, "storage_failed", f"no word can be left: {error.strerror}", 10) from None
+    if run is None:
+        raise Problem(404, "unknown_run", "there is no such drift run")
+    return FiniteJSONResponse(_answer(run), 202)
 
 
 @router.get(
@@ -156,6 +177,8 @@ def _admin(caller: Caller) -> None:
 
 def _gold(body: DriftRunBody, service: Service) -> GoldSet:
     """The gold set of a body: by its name beside the anchors, or its lines. Raises Problem 422."""
+    from judge_service.gold.file import gold_of
+
     if isinstance(body.gold, str):
         folder = (service.settings.anchors_dir or shipped("anchors")) / "gold"
         return _named(body.gold, folder)
@@ -168,6 +191,8 @@ def _gold(body: DriftRunBody, service: Service) -> GoldSet:
 
 
 def _named(name: str, folder: Path) -> GoldSet:
+    from judge_service.gold.file import load_gold
+
     known = sorted(path.stem for path in folder.glob("*.jsonl"))
     if not _NAME.fullmatch(name) or name not in known:
         raise Problem(

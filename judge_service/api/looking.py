@@ -10,10 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from judge_service import __version__
-from judge_service.api.answers import ProblemAnswer
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.live import LiveJudges
-from judge_service.api.looking_answers import HealthAnswer, JudgesAnswer, ReadyAnswer
+from judge_service.api.openapi import shown
 from judge_service.api.problems import Problem
 from judge_service.api.state import CallerDep, ServiceDep, caller_of
 from judge_service.api.telemetry import TelemetryDep
@@ -24,12 +23,12 @@ from judge_service.service import Service
 
 router = APIRouter(tags=["looking"])
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    401: {"model": ProblemAnswer, "description": "No valid key"},
-    403: {"model": ProblemAnswer, "description": "The key may not do this"},
+    401: shown("ProblemAnswer", "No valid key"),
+    403: shown("ProblemAnswer", "The key may not do this"),
 }
 _UNKNOWN: dict[int | str, dict[str, Any]] = {
-    404: {"model": ProblemAnswer, "description": "No such rubric"},
-    422: {"model": ProblemAnswer, "description": "The request cannot be right"},
+    404: shown("ProblemAnswer", "No such rubric"),
+    422: shown("ProblemAnswer", "The request cannot be right"),
 }
 
 
@@ -51,7 +50,7 @@ async def rubric(rubric_id: str, service: ServiceDep, _: CallerDep) -> Response:
 @router.get(
     "/v1/judges",
     summary="The judges and how they do",
-    responses={200: {"model": JudgesAnswer}, **_PROBLEMS},
+    responses={200: shown("JudgesAnswer"), **_PROBLEMS},
 )
 async def judges(service: ServiceDep, telemetry: TelemetryDep, _: CallerDep) -> Response:
     """Family, limits, queue, breaker, live bias figures and alarms of every judge."""
@@ -62,7 +61,7 @@ async def judges(service: ServiceDep, telemetry: TelemetryDep, _: CallerDep) -> 
 
 
 @router.get(
-    "/healthz", summary="Whether the process is alive", responses={200: {"model": HealthAnswer}}
+    "/healthz", summary="Whether the process is alive", responses={200: shown("HealthAnswer")}
 )
 async def healthz(request: Request) -> Response:
     """Always 200 while the process answers."""
@@ -72,7 +71,7 @@ async def healthz(request: Request) -> Response:
 
 
 @router.get(
-    "/readyz", summary="Whether requests can be served", responses={200: {"model": ReadyAnswer}}
+    "/readyz", summary="Whether requests can be served", responses={200: shown("ReadyAnswer")}
 )
 async def readyz(request: Request, service: ServiceDep, telemetry: TelemetryDep) -> Response:
     """What is degraded, and why. The service listens only once its judges are set up, and what can

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from judge_service.api.answers import ProblemAnswer
+from judge_service.api.openapi import shown
 from judge_service.api.state import CallerDep
 from judge_service.api.telemetry import TelemetryDep
 
@@ -21,8 +21,8 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
             "application/openmetrics-text": {"schema": {"type": "string"}},
         },
     },
-    401: {"model": ProblemAnswer, "description": "No valid key"},
-    403: {"model": ProblemAnswer, "description": "The key may not do this"},
+    401: shown("ProblemAnswer", "No valid key"),
+    403: shown("ProblemAnswer", "The key may not do this"),
 }
 
 

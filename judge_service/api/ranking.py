@@ -6,7 +6,6 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from judge_service.api.admission import admitted, in_time_left
-from judge_service.api.answers import JoinAnswer, RankAnswer
 from judge_service.api.disconnect import while_connected
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.judging import (
@@ -17,6 +16,7 @@ from judge_service.api.judging import (
     read_body,
     timeout_of,
 )
+from judge_service.api.openapi import shown
 from judge_service.api.schemas import JOIN_EXAMPLE, RANK_EXAMPLE, JoinBody, RankBody
 from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.cohort.joined import Joined
@@ -30,7 +30,7 @@ router = APIRouter(prefix="/v1", tags=["judging"])
 @router.post(
     "/rank",
     summary="Rank a group of candidates",
-    responses={200: {"model": RankAnswer}, **PROBLEMS},
+    responses={200: shown("RankAnswer"), **PROBLEMS},
     openapi_extra=documented("RankBody", RANK_EXAMPLE),
 )
 async def rank(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
@@ -47,7 +47,7 @@ async def rank(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
 @router.post(
     "/groups/join",
     summary="Join a group that forms on the server",
-    responses={200: {"model": JoinAnswer}, **PROBLEMS},
+    responses={200: shown("JoinAnswer"), **PROBLEMS},
     openapi_extra=documented("JoinBody", JOIN_EXAMPLE),
 )
 async def join(request: Request, service: ServiceDep, caller: CallerDep) -> Response:

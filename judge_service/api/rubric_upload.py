@@ -15,12 +15,11 @@ from starlette.responses import Response
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import later
-from judge_service.api.answers import RubricPutAnswer
 from judge_service.api.body import read_json
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.judging import PROBLEMS
+from judge_service.api.openapi import shown
 from judge_service.api.problems import Problem
-from judge_service.api.rubric_toml import rubric_toml
 from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.errors import ConfigError
 from judge_service.rubric.file import FolderRefused, Put, VersionExists
@@ -89,8 +88,8 @@ class RubricBody(Rubric):
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"model": RubricPutAnswer, "description": "There before: as it is, or current again"},
-    201: {"model": RubricPutAnswer, "description": "A new version"},
+    200: shown("RubricPutAnswer", "There before: as it is, or current again"),
+    201: shown("RubricPutAnswer", "A new version"),
     **{status: PROBLEMS[status] for status in (401, 403, 408, 413, 415, 422, 503)},
     409: {**PROBLEMS[409], "description": "The version exists with other content"},
 }
@@ -161,6 +160,8 @@ def _is_shipped(folder: os.PathLike[str]) -> bool:
 def _put(
     rubric_id: str, data: object, folder: RubricFolder, service: Service
 ) -> tuple[Put, Rubric]:
+    from judge_service.api.rubric_toml import rubric_toml  # its library is needed here alone
+
     rubric = _checked(rubric_id, data, service)
     try:
         return folder.put(rubric, rubric_toml), rubric

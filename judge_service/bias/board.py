@@ -12,16 +12,18 @@ import logging
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judge_service.bias.live import Score, ScoreHistory, Snapshot, live_report
-from judge_service.bias.report import BiasReport
 from judge_service.judging.history import Pair, PairHistory
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store
+
+if TYPE_CHECKING:
+    from judge_service.bias.report import BiasReport
 
 log = logging.getLogger("judge_service.bias")
 PREFIX = "jh:1:"
@@ -36,8 +38,9 @@ _RENEW_AFTER = 6
 
 _Pairs = dict[str, list[Pair]]
 _Scores = dict[str, list[Score]]
-_PAIRS: TypeAdapter[_Pairs] = TypeAdapter(_Pairs)
-_SCORES: TypeAdapter[_Scores] = TypeAdapter(_Scores)
+_ON_USE = ConfigDict(defer_build=True)
+_PAIRS: TypeAdapter[_Pairs] = TypeAdapter(_Pairs, config=_ON_USE)
+_SCORES: TypeAdapter[_Scores] = TypeAdapter(_Scores, config=_ON_USE)
 
 
 class Gathered(NamedTuple):

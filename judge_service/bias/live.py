@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from judge_service.bias.figure import LIVE_DRAWS, Resampled
 from judge_service.bias.record import PairRecord, PointRecord, marks_of, of_judge
-from judge_service.bias.report import BiasReport, Records, judge_bias
 from judge_service.candidate.inspection import Inspection
 from judge_service.judging.history import WINDOW, Pair
 from judge_service.outcome import Assessed, AssessOutcome, Ranked, RankOutcome
 from judge_service.rubric.rubric import Rubric
+
+if TYPE_CHECKING:
+    from judge_service.bias.report import BiasReport
 
 
 class Score(NamedTuple):
@@ -102,6 +103,9 @@ def live_report(
     judges: Mapping[str, str], snapshots: Sequence[Snapshot], notes: Iterable[str] = ()
 ) -> BiasReport:
     """The report of what some processes remember. ``judges`` are families by id, in order."""
+    from judge_service.bias.figure import LIVE_DRAWS, Resampled
+    from judge_service.bias.report import BiasReport, Records, judge_bias
+
     pairs: list[PairRecord] = []
     points: list[PointRecord] = []
     for number, snapshot in enumerate(snapshots):

@@ -29,6 +29,21 @@ class Origin:
             return self
         return Origin(marks=self.marks, chars=self.chars, families=said)
 
+    def could_be(self, metrics: object) -> bool:
+        """Whether an outcome with these ``metrics`` may be of these candidates: as many, and none
+        longer. What is judged can be shorter than what was sent (reasoning is stripped).
+        """
+        if self.chars is None:
+            return True
+        judged = [
+            metrics[name]
+            for name in ("length_chars", "length_chars/first", "length_chars/second")
+            if isinstance(metrics, Mapping) and isinstance(metrics.get(name), (int, float))
+        ]
+        return len(judged) == len(self.chars) and all(
+            shown <= sent for shown, sent in zip(judged, self.chars, strict=True)
+        )
+
 
 def origin_of(body: Mapping[str, Any]) -> Origin:
     """What the body of a request tells of its candidates."""

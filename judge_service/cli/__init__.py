@@ -5,6 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line; the console script ``judge-service``."""
+    from judge_service.cli.garbage import look_rarely
+
+    look_rarely()
     from judge_service.cli.app import run
 
     run()

@@ -1,30 +1,28 @@
-"""The Typer app: all commands, and one place where errors become readable lines."""
+"""The Typer app: its commands, and one place where errors become readable lines."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from judge_service.cli import cache, gold
-from judge_service.cli.assess import assess
-from judge_service.cli.bias import bias
-from judge_service.cli.check import check
-from judge_service.cli.compare import compare
-from judge_service.cli.drift import DriftCommand, drift
 from judge_service.cli.exits import CODES, INTERRUPTED, WRONG, UserError
-from judge_service.cli.judges import judges
-from judge_service.cli.keys import keys
-from judge_service.cli.probe import ProbeCommand, probe
-from judge_service.cli.rank import rank
-from judge_service.cli.serve import serve
 from judge_service.cli.terminal import complain
-from judge_service.cli.version import show_version, version
-from judge_service.cli.watch import watch
+from judge_service.cli.version import show_version
 from judge_service.errors import JudgeServiceError
+
+COMMANDS = (
+    "serve", "assess", "compare", "rank", "check", "bias", "judges", "version", "drift", "probe",
+    "watch", "keys", "cache", "gold", "review",
+)  # fmt: skip
+"""In the order of the help. Each is a module beside this one that has a function or an app of the
+same name.
+"""
 
 
 class _Readable(TyperGroup):
@@ -45,20 +43,6 @@ class _Readable(TyperGroup):
             raise typer.Exit(WRONG) from None
 
 
-app = typer.Typer(
-    cls=_Readable,
-    name="judge-service",
-    help="Score texts with an LLM as judge: a reward only where there is a verdict.",
-    epilog=CODES,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-@app.callback()
 def _root(
     show: Annotated[
         bool,
@@ -68,18 +52,42 @@ def _root(
     del show
 
 
-for command in (serve, assess, compare, rank, check, bias, judges, version):
-    app.command()(command)
-app.command(cls=DriftCommand)(drift)
-app.command(cls=ProbeCommand)(probe)
-app.command(cls=DriftCommand)(watch)
-app.add_typer(keys)
-app.add_typer(cache.app)
-app.add_typer(gold.app)
+def app_with(commands: Iterable[str]) -> typer.Typer:
+    """The app with some of its commands: making all of them takes longer than what most do."""
+    made = typer.Typer(
+        cls=_Readable,
+        name="judge-service",
+        help="Score texts with an LLM as judge: a reward only where there is a verdict.",
+        epilog=CODES,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(_root)
+    for name in commands:
+        module = import_module(f"judge_service.cli.{name}")
+        command = getattr(module, name)
+        if isinstance(command, typer.Typer):
+            made.add_typer(command)
+        else:
+            made.command(cls=getattr(module, "COMMAND_CLASS", None))(command)
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    """The whole ``app``, made when it is asked for."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made = app_with(COMMANDS)
+    return made
 
 
 def run() -> None:
     """Run the command line of this process."""
+    first = sys.argv[1:2]
+    app = app_with(first if first and first[0] in COMMANDS else COMMANDS)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -13,8 +13,7 @@ from rich.text import Text
 
 from judge_service.api.schemas import ASSESS_EXAMPLE, COMPARE_EXAMPLE
 from judge_service.cli.preflight import Prepared
-from judge_service.cli.remote import KEY_VARIABLE
-from judge_service.cli.target import TRIAL_TIMEOUT_S
+from judge_service.cli.target import KEY_VARIABLE, TRIAL_TIMEOUT_S
 from judge_service.cli.terminal import clean, out, print_json
 from judge_service.judges.family import families_of
 from judge_service.rubric.rubric import Rubric

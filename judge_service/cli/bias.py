@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ import typer
 from judge_service.cli import options as o
 from judge_service.cli.configuration import settings_of
 from judge_service.cli.exits import NO_VERDICT, OK, UserError
+from judge_service.cli.json_lines import json_lines
 from judge_service.cli.pages import Form, FormOption, OutOption, check_out, show
 from judge_service.cli.terminal import note
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from judge_service.bias.origin import Origin
     from judge_service.bias.report import BiasReport
     from judge_service.bias.results import Scales
-
-_BOM = b"\xef\xbb\xbf"
 
 
 def bias(
@@ -120,7 +118,7 @@ def _of_files(files: list[Path], items: Path | None, scales: Scales) -> BiasRepo
     origins = None if items is None else _origins(items)
     reading = Reading(scales=scales)
     for file in files:
-        for where, number, line in _lines(file):
+        for where, number, line in json_lines(file):
             try:
                 reading.take(_item(line, f"{file}:{number}"), line, _origin(line, origins, where))
             except NotAnOutcome as error:
@@ -141,7 +139,7 @@ def _item(line: Mapping[str, Any], otherwise: str) -> str:
 def _origins(items: Path) -> list[Origin]:
     from judge_service.bias.origin import origin_of
 
-    return [origin_of(line) for _, _, line in _lines(items)]
+    return [origin_of(line) for _, _, line in json_lines(items)]
 
 
 def _origin(line: Mapping[str, Any], origins: list[Origin] | None, where: str) -> Origin | None:
@@ -154,40 +152,6 @@ def _origin(line: Mapping[str, Any], origins: list[Origin] | None, where: str) -
     if not 0 <= index < len(origins):
         raise UserError(f"{where}: --items has no item {index}")
     origin = origins[index]
-    metrics = line.get("metrics")
-    judged = [
-        metrics[name]
-        for name in ("length_chars", "length_chars/first", "length_chars/second")
-        if isinstance(metrics, Mapping) and isinstance(metrics.get(name), (int, float))
-    ]
-    # What is judged can be shorter than what was sent (reasoning is stripped), never longer.
-    if origin.chars is not None and (
-        len(judged) != len(origin.chars)
-        or any(a > b for a, b in zip(judged, origin.chars, strict=True))
-    ):
+    if not origin.could_be(line.get("metrics")):
         raise UserError(f"{where}: was not made from item {index} of --items")
     return origin
-
-
-def _lines(file: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The objects of a JSONL file: where, line number, object. Raises UserError."""
-    try:
-        with file.expanduser().open("rb") as lines:
-            for number, data in enumerate(lines, start=1):
-                if number == 1:
-                    data = data.removeprefix(_BOM)
-                if data.strip():
-                    where = f"{file}: line {number}"
-                    yield where, number, _object(data, where)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror or error}") from None
-
-
-def _object(data: bytes, where: str) -> dict[str, Any]:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        raise UserError(f"{where}: not JSON") from None
-    if not isinstance(found, dict):
-        raise UserError(f"{where}: not a JSON object")
-    return found

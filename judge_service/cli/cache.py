@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,18 +16,17 @@ from judge_service.cli.configuration import setting, settings_of
 from judge_service.cli.exits import OK, WRONG, UserError
 from judge_service.cli.terminal import clean, complain, err, json_text, out, plain, print_json
 from judge_service.errors import ConfigError
-from judge_service.events import nobody
-from judge_service.settings import Settings
-from judge_service.storage.secret import load_secret
-from judge_service.storage.store import Store, StoreError
-from judge_service.verdicts.archive import Kept, LineError, keep, kept_in, kept_of
-from judge_service.verdicts.key import PREFIX
-from judge_service.verdicts.record import Seal
+
+if TYPE_CHECKING:
+    from judge_service.settings import Settings
+    from judge_service.storage.store import Store
+    from judge_service.verdicts.archive import Kept
+    from judge_service.verdicts.record import Seal
 
 MAX_FAULTS_SHOWN = 10
 MAX_LINE_BYTES = 1024 * 1024
 
-app = typer.Typer(
+cache = typer.Typer(
     name="cache",
     help="The kept verdicts: how many, remove, export, import.",
     no_args_is_help=True,
@@ -46,7 +45,7 @@ StoreFile = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 
 
-@app.command()
+@cache.command()
 def stats(redis_url: RedisUrl = None, store: StoreFile = None, as_json: Json = False) -> None:
     """Count the kept verdicts: how many, how large, by which model, how long they last."""
     found = asyncio.run(_stats(_settings(redis_url, store)))
@@ -65,7 +64,7 @@ def stats(redis_url: RedisUrl = None, store: StoreFile = None, as_json: Json = F
         )  # fmt: skip
 
 
-@app.command()
+@cache.command()
 def clear(
     redis_url: RedisUrl = None,
     store: StoreFile = None,
@@ -89,7 +88,7 @@ def clear(
         out().print(plain(f"{removed:,} verdicts removed"))
 
 
-@app.command("export")
+@cache.command("export")
 def export_(
     file: Annotated[str, typer.Argument(help="JSONL file to write, - for stdout.", metavar="FILE")],
     redis_url: RedisUrl = None,
@@ -107,7 +106,7 @@ def export_(
     err().print(plain(f"{count:,} verdicts written{more}"))
 
 
-@app.command("import")
+@cache.command("import")
 def import_(
     file: Annotated[str, typer.Argument(help="JSONL file to read, - for stdin.", metavar="FILE")],
     redis_url: RedisUrl = None,
@@ -150,6 +149,10 @@ def _where(settings: Settings) -> str:
 @asynccontextmanager
 async def _opened(settings: Settings) -> AsyncIterator[tuple[Store, Seal]]:
     from judge_service.adapters.opening import open_store
+    from judge_service.events import nobody
+    from judge_service.storage.secret import load_secret
+    from judge_service.storage.store import StoreError
+    from judge_service.verdicts.record import Seal
 
     seal = Seal(load_secret(settings))
     store = open_store(settings, nobody)
@@ -162,6 +165,8 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Store, Seal]]:
 
 
 async def _stats(settings: Settings) -> dict[str, Any]:
+    from judge_service.verdicts.archive import kept_in
+
     models: Counter[str] = Counter()
     size = foreign = 0
     left: list[float] = []
@@ -185,6 +190,9 @@ async def _stats(settings: Settings) -> dict[str, Any]:
 
 
 async def _clear(settings: Settings, model: str | None) -> int:
+    from judge_service.verdicts.archive import kept_in
+    from judge_service.verdicts.key import PREFIX
+
     removed = 0
     async with _opened(settings) as (store, seal):
         keys: list[str] = []
@@ -200,6 +208,8 @@ async def _clear(settings: Settings, model: str | None) -> int:
 
 
 async def _export(settings: Settings, to: IO[str]) -> tuple[int, int]:
+    from judge_service.verdicts.archive import kept_in
+
     count = foreign = 0
     async with _opened(settings) as (store, seal):
         with err().status("exporting …") as status:
@@ -215,6 +225,8 @@ async def _export(settings: Settings, to: IO[str]) -> tuple[int, int]:
 
 
 async def _import(settings: Settings, kept: list[Kept]) -> int:
+    from judge_service.verdicts.archive import keep
+
     stored = 0
     async with _opened(settings) as (store, seal):
         with err().status("importing …") as status:
@@ -243,6 +255,8 @@ def _writing(file: str) -> Iterator[IO[str]]:
 
 
 def _read(file: str) -> tuple[list[Kept], list[tuple[int, str]]]:
+    from judge_service.verdicts.archive import LineError, kept_of
+
     kept: list[Kept] = []
     faults: list[tuple[int, str]] = []
     try:

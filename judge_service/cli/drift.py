@@ -30,6 +30,9 @@ class DriftCommand(TyperCommand):
             raise
 
 
+COMMAND_CLASS = DriftCommand
+
+
 Gold = Annotated[
     str | None,
     typer.Option(

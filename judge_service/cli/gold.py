@@ -17,15 +17,15 @@ from judge_service.cli.terminal import clean, err, note, out, plain, print_json
 if TYPE_CHECKING:
     from judge_service.gold.check import GoldFigures
 
-app = typer.Typer(
+gold = typer.Typer(
     name="gold", help="Check gold sets (human-labelled items), and make them of public data.",
     no_args_is_help=True, rich_markup_mode="rich",
 )  # fmt: skip
 MAX_SHOWN = 10
-app.command()(correct)
+gold.command()(correct)
 
 
-@app.command()
+@gold.command()
 def check(
     files: Annotated[
         list[str] | None,
@@ -89,7 +89,7 @@ def check(
     raise typer.Exit(WRONG if failed else OK)
 
 
-@app.command()
+@gold.command()
 def convert(
     source: Annotated[Path, typer.Argument(help="The data: JSON, JSONL, CSV or TSV, or gzipped.")],
     form: Annotated[
@@ -170,7 +170,7 @@ def convert(
     err().print(clean(told), soft_wrap=True, markup=False)
 
 
-@app.command()
+@gold.command()
 def forms(as_json: o.Json = False) -> None:
     """List the forms of data that ``convert`` reads."""
     from judge_service.gold.forms.registry import FORMS

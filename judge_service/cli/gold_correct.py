@@ -82,6 +82,7 @@ def _recorded(
     from judge_service.drift.journal import read_runs
     from judge_service.drift.plan import same_items
     from judge_service.gold.file import load_gold
+    from judge_service.gold.scale import off_scale, scales_of
     from judge_service.rubric.library import load_library
 
     items, recorded = load_gold(gold), read_runs(runs)
@@ -101,6 +102,9 @@ def _recorded(
             f"{runs}: was recorded with another version of rubric {name_of!r}; a "
             "correction counts for the version that it was learnt under"
         )
+    wrong = off_scale(items.items, scales_of(library[name_of]))
+    if wrong:
+        raise UserError(f"{gold}: {wrong[0]} of rubric {name_of!r}; gold check tells them all")
     return library[name_of], items, data
 
 

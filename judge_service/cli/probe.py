@@ -23,6 +23,9 @@ class ProbeCommand(DriftCommand):
     """Wrong usage ends with 1: here 2 means that a probe succeeded."""
 
 
+COMMAND_CLASS = ProbeCommand
+
+
 def probe(
     rubric: Annotated[
         str | None, typer.Argument(help="Id of the rubric.", metavar="RUBRIC")

@@ -13,9 +13,8 @@ import httpx
 
 from judge_service.cli.exits import UserError
 from judge_service.cli.requests import Asked
-from judge_service.cli.target import Later, Refused
+from judge_service.cli.target import KEY_VARIABLE, Later, Refused
 
-KEY_VARIABLE = "JUDGE_SERVICE_API_KEY"
 SPARE_S = 15.0
 """How much longer than the request's own time a service is waited for."""
 _ABOUT_THE_REQUEST = frozenset({404, 413, 422})

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from judge_service.cli.configuration import setting, settings_of
-from judge_service.cli.terminal import err
+from judge_service.cli.terminal import waiting
 
 
 def serve(
@@ -155,7 +155,7 @@ def serve(
     """
     flags = {name: value for name, value in locals().items() if name != "as_json"}
     settings, environ = settings_of(flags, listens=True)
-    with err().status("making the judges ready …") as status:
+    with waiting("making the judges ready …") as over:
         from judge_service.cli.server import run_service
 
-        run_service(settings, environ, as_json=as_json, ready=status.stop)
+        run_service(settings, environ, as_json=as_json, ready=over)

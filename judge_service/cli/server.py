@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import signal
 import socket
 from collections.abc import Callable, Mapping, MutableMapping
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -20,12 +20,14 @@ from judge_service.api.door import door_options
 from judge_service.api.door.limits import allow_many_files
 from judge_service.cli.banner import announce
 from judge_service.cli.exits import WRONG, UserError
+from judge_service.cli.garbage import keep_all, look_rarely
 from judge_service.cli.logs import log_config
 from judge_service.cli.preflight import prepare
 from judge_service.cli.shared_metrics import shared_metrics
 from judge_service.cli.terminal import complain
 from judge_service.cli.workers import Workers, heed_parent
 from judge_service.errors import ConfigError
+from judge_service.rubric.library import Library
 from judge_service.settings import Settings
 
 APP = "judge_service.cli.server:app"
@@ -34,10 +36,6 @@ GRACE_S = 25
 """How long requests may still run after a signal, in seconds. Orchestrators kill after 30."""
 WORKER_ANSWER_S = 20
 """A worker that is silent for so many seconds hangs. A large body can take one some seconds."""
-COLLECT_AFTER = (20_000, 20, 20)
-"""The collector's thresholds. Requests leave few cycles behind, and looking for them after every
-700 objects takes a tenth of the time.
-"""
 Ready = Callable[[], None]
 
 
@@ -54,7 +52,8 @@ def run_service(
     # Workers are processes of their own: what they read is the environment.
     os.environ.update(environ)
     config = uvicorn.Config(
-        APP,
+        # Worker processes find the app by its name, and load its rubrics themselves.
+        APP if settings.workers > 1 else partial(app, prepared.library),
         factory=True,
         workers=settings.workers,
         **door_options(),
@@ -108,10 +107,11 @@ def bind(host: str, port: int) -> socket.socket:
     return bound
 
 
-def app() -> Any:
+def app(library: Library | None = None) -> Any:
     """The app of one process, as uvicorn loads it; settings come from the environment."""
     heed_parent()
-    return GuardedStart(app_from_env())
+    look_rarely()
+    return GuardedStart(app_from_env(library))
 
 
 class GuardedStart:
@@ -132,11 +132,7 @@ class GuardedStart:
             if message["type"] == "lifespan.startup.failed":
                 message = {**message, "message": ""}
             elif message["type"] == "lifespan.startup.complete":
-                # All of it stays; a full collection would stop every request for a tenth of a
-                # second to find that out again.
-                gc.collect()
-                gc.freeze()
-                gc.set_threshold(*COLLECT_AFTER)
+                keep_all()
             await send(message)
 
         try:

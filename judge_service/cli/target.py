@@ -17,7 +17,8 @@ from judge_service.request import AssessRequest, CompareRequest
 if TYPE_CHECKING:
     from judge_service.service import Service
 
-
+KEY_VARIABLE = "JUDGE_SERVICE_API_KEY"
+"""Where a caller's key for a running service is read from."""
 TRIAL_TIMEOUT_S = 120.0
 """Time for a request to the embedded model where none is given: it runs on this machine's cores."""
 

@@ -6,6 +6,8 @@ import json
 import re
 import sys
 import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -26,6 +28,17 @@ def out(*, colour: bool = True) -> Console:
 def err() -> Console:
     """The console for everything that is not a result: errors, notes, progress."""
     return Console(file=sys.stderr, highlight=False)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[Callable[[], None]]:
+    """Say what is waited for, where somebody looks at a terminal; calling the value ends it."""
+    console = err()
+    if not console.is_terminal:
+        yield lambda: None
+        return
+    with console.status(what) as status:
+        yield status.stop
 
 
 def clean(text: str) -> str:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge_service.cli import options as o
+from judge_service.cli.drift import DriftCommand
 from judge_service.cli.exits import NO_VERDICT, OK, UserError
 from judge_service.cli.terminal import note, out, plain, print_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+COMMAND_CLASS = DriftCommand
 ALARM = 2
 """At least one alarm is raised."""
 
@@ -50,11 +52,13 @@ def watch(
     if not url:
         raise UserError("missing: --url of a running service")
     if reset:
-        gone = asyncio.run(_reset(url, judge, rubric))
+        done = asyncio.run(_reset(url, judge, rubric))
         if as_json:
-            print_json({"alarms": gone})
+            print_json(done)
         else:
-            note(f"learning begins anew; {gone} alarms went with it")
+            note(f"learning begins anew; {done['alarms']} alarms went with it")
+            if done["note"]:
+                note(done["note"])
         raise typer.Exit(OK)
     found = asyncio.run(_watched(url))
     if found is None:
@@ -86,15 +90,15 @@ async def _watched(url: str) -> dict[str, Any] | None:
     return found
 
 
-async def _reset(url: str, judge: str | None, rubric: str | None) -> int:
+async def _reset(url: str, judge: str | None, rubric: str | None) -> dict[str, Any]:
     from judge_service.cli.remote import remote
 
     given = {"judge": judge, "rubric": rubric}
     async with remote(url) as service:
-        answer = await service.post(
+        answer: dict[str, Any] = await service.post(
             "/v1/watch/reset", {name: value for name, value in given.items() if value is not None}
         )
-    return int(answer["alarms"])
+    return answer
 
 
 def _remarks(found: dict[str, Any], charts: list[dict[str, Any]]) -> None:

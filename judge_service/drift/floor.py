@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -151,8 +152,14 @@ def _below(
 
 
 def _exact_p(baseline: Sequence[Label], candidate: Sequence[Label]) -> float:
-    """The bootstrap's own probability where the floor is 1: that no changed item is drawn."""
+    """The bootstrap's own probability where the floor is 1: that no changed item is drawn.
+
+    For one or two changed items that of a large set, the largest there is: of three items two
+    would lie below the floor otherwise.
+    """
     changed = sum(a != b for a, b in zip(baseline, candidate, strict=True))
+    if changed < 3:
+        return math.exp(-changed)
     return float((1.0 - changed / len(baseline)) ** len(baseline))
 
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
-import re
-import secrets
-import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 from judge_service.drift.asking import SideAsker
 from judge_service.drift.journal import Journal
+from judge_service.drift.kept import Busy, DriftRun, RunFolder, new_id, now
 from judge_service.drift.plan import Plan, SideName, same_question
 from judge_service.drift.runner import Progress, Runner
 from judge_service.drift.side import Side, find_side
@@ -26,19 +22,11 @@ from judge_service.errors import ConfigError
 from judge_service.gold.item import GoldSet
 
 log = logging.getLogger("judge_service.drift")
-Status = Literal["running", "finished", "failed", "interrupted"]
-RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
-MAX_KEPT = 100
-"""How many finished runs are kept; the oldest go first."""
+__all__ = ["DEFAULT_TIMEOUT_S", "Busy", "DriftRun", "DriftRuns", "Order"]
+
 DEFAULT_TIMEOUT_S = 60.0
-
-
-class Busy(Exception):
-    """Another run is going on; ``run_id`` is its id."""
-
-    def __init__(self, run_id: str) -> None:
-        super().__init__(f"drift run {run_id} is going on; one at a time")
-        self.run_id = run_id
+LOOK_S = 1.0
+"""How often a run's progress is written down, and looked at whether it is to stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,56 +43,73 @@ class Order:
     max_cost_usd: float | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class DriftRun:
-    """A run and what is known of it. ``report`` is there once it is finished."""
-
-    id: str
-    plan: str
-    gold: str
-    baseline: str
-    candidate: str
-    created: str
-    status: Status = "running"
-    finished: str | None = None
-    progress: dict[str, Any] = field(default_factory=dict)
-    error: str | None = None
-    report: dict[str, Any] | None = None
-
-    def summary(self) -> dict[str, Any]:
-        """JSON without the report, but with its verdict."""
-        return {
-            "id": self.id,
-            "status": self.status,
-            "gold": self.gold,
-            "baseline": self.baseline,
-            "candidate": self.candidate,
-            "created": self.created,
-            "finished": self.finished,
-            "progress": self.progress,
-            "drift": None if self.report is None else self.report["drift"],
-            "reasons": [] if self.report is None else self.report["reasons"],
-            "error": self.error,
-        }
-
-
 class DriftRuns:
     """Starts runs and keeps what comes of them in ``folder`` (a temporary one for None).
 
-    Other processes of the service that share the folder see them, too.
+    Other processes of the service that share the folder see them, too, and none of them runs
+    another one meanwhile.
     """
 
     def __init__(self, engine: Engine, folder: Path | None) -> None:
         self._engine = engine
-        self._folder = folder
-        self._nowhere: tempfile.TemporaryDirectory[str] | None = None
+        self._kept = RunFolder(folder)
         self._task: asyncio.Task[None] | None = None
         self._running: DriftRun | None = None
+        self._starting = asyncio.Lock()
 
-    def start(self, order: Order) -> DriftRun:
-        """Begin a run, or go on with one that was interrupted. Raises Busy, ConfigError."""
-        if self._running is not None:
-            raise Busy(self._running.id)
+    async def start(self, order: Order) -> DriftRun:
+        """Begin a run, or go on with one that was interrupted. Raises Busy, ConfigError, OSError.
+
+        Items are checked in a thread, for there may be many; meanwhile the service goes on.
+        """
+        async with self._starting:
+            if self._running is not None:
+                raise Busy(self._running.id)
+            run, runner, claim = await asyncio.to_thread(self._prepared, order)
+            self._running = run
+            self._task = asyncio.create_task(self._go(run, runner, order, claim))
+            return run
+
+    def get(self, run_id: str) -> DriftRun | None:
+        """A run by its id, with its report where it is finished; None where there is none."""
+        if self._running is not None and run_id == self._running.id:
+            return self._running
+        return self._kept.load(run_id)
+
+    def all(self) -> list[DriftRun]:
+        """All runs, the latest first."""
+        running = self._running
+        return [
+            running if running is not None and run.id == running.id else run
+            for run in self._kept.all()
+        ]
+
+    async def stop(self, run_id: str) -> DriftRun | None:
+        """Stop a run, in whichever process it goes on, and tell what it came to; the same request
+        continues it. One that is over stays as it is; None where there is none. Raises OSError.
+        """
+        task = self._task
+        if self._running is not None and run_id == self._running.id and task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        elif (run := await asyncio.to_thread(self.get, run_id)) and run.status == "running":
+            await asyncio.to_thread(self._kept.ask_to_stop, run_id)
+            for _ in range(50):
+                run = await asyncio.to_thread(self.get, run_id)
+                if run is None or run.status != "running":
+                    break
+                await asyncio.sleep(LOOK_S / 10)
+        return await asyncio.to_thread(self.get, run_id)
+
+    async def aclose(self) -> None:
+        """Stop what is going on; the next start of the same run continues it."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._kept.close()
+
+    def _prepared(self, order: Order) -> tuple[DriftRun, Runner, int]:
+        """The run, written down as running, and the right to run it."""
         engine = self._engine
         sides: dict[SideName, Side] = {
             "baseline": find_side(order.baseline, order.gold, engine.bench, engine.library),
@@ -117,69 +122,43 @@ class DriftRuns:
             candidate=sides["candidate"].info,
             repeat=order.repeat,
         )
-        self._open_folder()
-        run = self._interrupted(plan) or _new(plan, sides)
-        journal = Journal(self._path(run.id, "runs"), plan, started=run.created)
+        self._kept.open()
+        claim = self._kept.claim()
+        try:
+            run = self._interrupted(plan) or _new(plan, sides)
+            self._kept.asked_to_stop(run.id)
+            runner = self._runner(run, plan, sides, order)
+        except BaseException:
+            os.close(claim)
+            raise
+        return run, runner, claim
+
+    def _runner(
+        self, run: DriftRun, plan: Plan, sides: Mapping[SideName, Side], order: Order
+    ) -> Runner:
+        journal = Journal(self._kept.path(run.id, "runs"), plan, started=run.created)
         try:
             runner = Runner(
                 plan=plan,
-                askers={n: SideAsker(engine, s, order.timeout_s) for n, s in sides.items()},
+                askers={n: SideAsker(self._engine, s, order.timeout_s) for n, s in sides.items()},
                 journal=journal,
                 concurrency=order.concurrency,
                 ceiling_usd=order.max_cost_usd,
-                watch=_watch(run),
+                watch=lambda progress: _tell(run, progress),
             )
             runner.check()
-            run.status = "running"
-            self._save(run)
+            run.status, run.finished, run.error = "running", None, None
+            self._kept.save(run)
         except BaseException:
             journal.close()
             raise
-        self._running = run
-        self._task = asyncio.create_task(self._go(run, runner, order))
-        return run
+        return runner
 
-    def get(self, run_id: str) -> DriftRun | None:
-        """A run by its id, with its report where it is finished; None where there is none."""
-        if self._running is not None and run_id == self._running.id:
-            return self._running
-        return self._load(run_id) if RUN_ID.fullmatch(run_id) else None
-
-    def all(self) -> list[DriftRun]:
-        """All runs, the latest first."""
-        if self._folder is None:
-            return []
-        names = sorted((p.stem for p in self._folder.glob("*.json")), reverse=True)
-        found = [self.get(name) for name in names if RUN_ID.fullmatch(name)]
-        return [run for run in found if run is not None]
-
-    async def aclose(self) -> None:
-        """Stop what is going on; the next start of the same run continues it."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-        if self._nowhere is not None:
-            self._nowhere.cleanup()
-
-    async def _go(self, run: DriftRun, runner: Runner, order: Order) -> None:
-        # What makes reports is loaded by the first run, not by the service's start.
-        from judge_service.drift.report import make_report
-
+    async def _go(self, run: DriftRun, runner: Runner, order: Order, claim: int) -> None:
         journal = runner.journal
+        looking = asyncio.create_task(self._look(run, asyncio.current_task()))
         try:
-            await runner.go()
-            run.report = await asyncio.to_thread(
-                make_report,
-                order.gold,
-                journal.data("baseline"),
-                journal.data("candidate"),
-                top=order.top,
-                stopped=runner.stopped,
-            )
-            run.status = "finished" if runner.stopped is None else "interrupted"
-            run.error = runner.stopped
-            if runner.stopped is None:
-                journal.finish()
+            await self._report(run, runner, order)
         except asyncio.CancelledError:
             run.status = "interrupted"
             raise
@@ -189,98 +168,78 @@ class DriftRuns:
             log.exception("drift run %s", run.id)
             run.status, run.error = "failed", "an internal error; the log has it"
         finally:
-            run.finished = _now()
-            journal.close()
-            self._running = None
+            looking.cancel()
+            run.finished = now()
+            # In this order: whoever looks meanwhile must not find a run that nobody is at.
             with contextlib.suppress(OSError):
-                self._save(run)
-                self._tidy()
+                self._kept.save(run)
+            self._running = None
+            journal.close()
+            os.close(claim)
+            with contextlib.suppress(OSError):
+                self._kept.tidy()
             log.info("drift run %s: %s", run.id, run.status)
+
+    async def _report(self, run: DriftRun, runner: Runner, order: Order) -> None:
+        # What makes reports is loaded by the first run, not by the service's start.
+        from judge_service.drift.report import make_report
+
+        journal = runner.journal
+        await runner.go()
+        run.report = await asyncio.to_thread(
+            make_report,
+            order.gold,
+            journal.data("baseline"),
+            journal.data("candidate"),
+            top=order.top,
+            stopped=runner.stopped,
+        )
+        run.status = "finished" if runner.stopped is None else "interrupted"
+        run.error = runner.stopped
+        if runner.stopped is None:
+            journal.finish()
+
+    async def _look(self, run: DriftRun, task: asyncio.Task[None] | None) -> None:
+        """Now and then write down how far a run is, for the other processes, and stop it where one
+        of them was asked to.
+        """
+        told = time.monotonic()
+        while task is not None:
+            await asyncio.sleep(LOOK_S)
+            if await asyncio.to_thread(self._kept.asked_to_stop, run.id):
+                task.cancel()
+                return
+            if run.status == "running" and time.monotonic() - told >= LOOK_S:
+                told = time.monotonic()
+                with contextlib.suppress(OSError):
+                    self._kept.save(run)
 
     def _interrupted(self, plan: Plan) -> DriftRun | None:
         """The latest unfinished run of the same plan."""
-        for run in self.all():
+        for run in self._kept.all():
             if run.plan == plan.digest and run.status == "interrupted":
                 return run
         return None
 
-    def _open_folder(self) -> None:
-        """Make the folder; where that cannot be, runs are kept as long as the process lives."""
-        if self._folder is not None:
-            try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                return
-            except OSError as error:
-                log.warning("%s: %s; drift runs end with the process", self._folder, error.strerror)
-        self._nowhere = tempfile.TemporaryDirectory(prefix="drift-")
-        self._folder = Path(self._nowhere.name)
-
-    def _path(self, run_id: str, ending: str) -> Path:
-        return (self._folder or Path()) / f"{run_id}.{ending}"
-
-    def _save(self, run: DriftRun) -> None:
-        """Write what is known of a run, in one step. Raises OSError."""
-        data = {name: getattr(run, name) for name in DriftRun.__dataclass_fields__}
-        beside = self._path(run.id, f"{os.getpid()}.tmp")
-        beside.write_text(json.dumps(data, allow_nan=False), encoding="utf-8")
-        beside.replace(self._path(run.id, "json"))
-
-    def _load(self, run_id: str) -> DriftRun | None:
-        try:
-            data = json.loads(self._path(run_id, "json").read_text(encoding="utf-8"))
-            run = DriftRun(**data)
-        except (OSError, ValueError, TypeError):
-            return None
-        if run.status == "running" and not self._is_held(run_id):
-            run.status = "interrupted"
-        return run
-
-    def _is_held(self, run_id: str) -> bool:
-        """Whether some process is writing to the run's file."""
-        import fcntl
-
-        try:
-            with self._path(run_id, "runs").open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        return False
-
-    def _tidy(self) -> None:
-        """Remove the oldest runs above ``MAX_KEPT``."""
-        for run in self.all()[MAX_KEPT:]:
-            if run.status != "running":
-                for ending in ("json", "runs"):
-                    self._path(run.id, ending).unlink(missing_ok=True)
-
 
 def _new(plan: Plan, sides: Mapping[SideName, Side]) -> DriftRun:
     return DriftRun(
-        id=f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}",
+        id=new_id(),
         plan=plan.digest,
         gold=plan.gold.name,
         baseline=f"{sides['baseline'].judge.id},{sides['baseline'].rubric.id}",
         candidate=f"{sides['candidate'].judge.id},{sides['candidate'].rubric.id}",
-        created=_now(),
+        created=now(),
     )
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _watch(run: DriftRun) -> Callable[[Progress], None]:
-    def watch(now: Progress) -> None:
-        run.progress = {
-            "judgements": now.total,
-            "done": now.known + now.asked,
-            "failed": now.failed,
-            "upstream_requests": now.requests,
-            "cost_usd": None if now.unknown_cost_calls else now.cost_usd,
-            "cost_expected_usd": now.cost_expected(),
-            "seconds_left": now.seconds_left(),
-        }
-
-    return watch
+def _tell(run: DriftRun, progress: Progress) -> None:
+    run.progress = {
+        "judgements": progress.total,
+        "done": progress.known + progress.asked,
+        "failed": progress.failed,
+        "upstream_requests": progress.requests,
+        "cost_usd": None if progress.unknown_cost_calls else progress.cost_usd,
+        "cost_expected_usd": progress.cost_expected(),
+        "seconds_left": progress.seconds_left(),
+    }

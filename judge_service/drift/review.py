@@ -17,7 +17,11 @@ _OPPOSITE = {frozenset({"first", "second"}): 1.0}
 
 def most_changed(lined: Lined, top: int) -> list[dict[str, Any]]:
     """The items whose judgement changed, the largest change first."""
-    changed = [(change, row) for row in lined.judged if (change := _change(row)) != 0.0]
+    changed = [
+        (change, row)
+        for row in lined.judged
+        if (change := change_of(row.baseline, row.candidate)) != 0.0
+    ]
     changed.sort(key=lambda entry: (-abs(entry[0]), entry[1].item.id))
     return [{**_entry(row), "change": change} for change, row in changed[:top]]
 
@@ -30,9 +34,8 @@ def extremes(lined: Lined, top: int, *, highest: bool) -> list[dict[str, Any]]:
     return [_entry(row) for row in scored[:top]]
 
 
-def _change(row: Row) -> float:
+def change_of(before: Judgement, after: Judgement) -> float:
     """In [-1, 1]: the change of the score; of a pair, 1 for a winner turned round, else 0.5."""
-    before, after = row.baseline, row.candidate
     if before.outcome is not None or after.outcome is not None:
         if before.outcome == after.outcome:
             return 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from judge_service.drift.judgement import Judgement
 from judge_service.drift.plan import Place, Plan, SideName
 from judge_service.errors import ConfigError, RequestError
 from judge_service.gold.item import GoldItem
+from judge_service.gold.scale import off_scale, scales_of
 
 MAX_FAULTS = 10
 FIRST_LOOK = 8
@@ -25,10 +27,13 @@ class UnknownPrice(ConfigError):
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """How a run goes. ``asked`` are judgements of this process, ``known`` those there before."""
+    """How a run goes. ``asked`` are judgements of this process, ``known`` those there before, which
+    cost ``known_usd``.
+    """
 
     total: int
     known: int
+    known_usd: float = 0.0
     asked: int = 0
     failed: int = 0
     requests: int = 0
@@ -69,7 +74,8 @@ Watch = Callable[[Progress], None]
 
 @dataclass(slots=True, kw_only=True)
 class Runner:
-    """Asks both sides. ``ceiling_usd`` stops before a judgement that might go beyond it.
+    """Asks both sides. ``ceiling_usd`` stops before a judgement that might go beyond it, with what
+    an interrupted run had spent before.
 
     ``go`` can be called again, by another process too: it asks only what the journal lacks.
     """
@@ -86,8 +92,15 @@ class Runner:
     _dearest: float = 0.0
 
     def check(self) -> None:
-        """Raise ConfigError for items that can never be asked about, before anything is spent."""
-        faults = []
+        """Raise ConfigError for items that can never be asked about, or whose labels are not on the
+        scale and could not be compared with a point, before anything is spent.
+        """
+        rubrics = {asker.side.rubric.id: asker.side.rubric for asker in self.askers.values()}
+        faults = [
+            f"{fault} of rubric {rubric.id!r}"
+            for rubric in rubrics.values()
+            for fault in off_scale(self.plan.gold.items, scales_of(rubric))
+        ]
         for item in self.plan.gold.items:
             for asker in self.askers.values():
                 try:
@@ -103,7 +116,11 @@ class Runner:
         """Ask; ``stopped`` says why not everything was asked, if so."""
         places = self.plan.places()
         wanted = [(place, item) for place, item in places if self._is_wanted(place)]
-        progress = Progress(total=len(places), known=len(places) - len(wanted))
+        costs = [found.usage.cost_usd or 0.0 for found in self.journal.found.values()]
+        progress = Progress(
+            total=len(places), known=len(places) - len(wanted), known_usd=math.fsum(costs)
+        )
+        self._dearest = max(costs, default=0.0)
         self.watch(progress)
         waiting = iter(wanted)
 
@@ -141,11 +158,11 @@ class Runner:
         for place, item in waiting:
             if self.ceiling_usd is not None:
                 # As dear as the dearest so far: a ceiling that was passed is none.
-                next_one = progress.cost_usd + (self._in_flight + 1) * self._dearest
-                if next_one > self.ceiling_usd:
+                spent = progress.known_usd + progress.cost_usd
+                if spent + (self._in_flight + 1) * self._dearest > self.ceiling_usd:
                     self.stopped = (
                         f"the ceiling of ${self.ceiling_usd:g} would be passed: "
-                        f"${progress.cost_usd:.4f} spent, {progress.left} judgements to go"
+                        f"${spent:.4f} spent, {progress.left} judgements to go"
                     )
                     return
             yield place, item

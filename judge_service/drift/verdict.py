@@ -12,6 +12,8 @@ from judge_service.statistics.estimate import Estimate, TestResult
 from judge_service.statistics.holm import holm
 
 LEVEL = 0.05
+MIN_ITEMS = 3
+"""Fewer items say nothing: of a judge that repeats itself exactly two changed ones are no drift."""
 MIN_JUDGED = 0.9
 """The least share of the items that must have a label on both sides."""
 
@@ -55,6 +57,8 @@ def _too_little(lined: Lined) -> str | None:
     judged = len(lined.judged)
     if not judged:
         return f"not enough evidence: none of {lined.n} items has a label on both sides"
+    if judged < MIN_ITEMS:
+        return f"not enough evidence: {judged} of {lined.n} items can be chance, whatever they say"
     if judged < MIN_JUDGED * asked:
         return (
             f"not enough evidence: {judged} of {asked} items ({judged / asked:.0%}) have a label "

@@ -10,6 +10,7 @@ from typing import Any
 from judge_service.gold.duplicates import duplicates
 from judge_service.gold.item import GoldSet
 from judge_service.gold.remarks import Remark, fault, some, warn
+from judge_service.gold.scale import off_scale, scales_of
 from judge_service.rubric.rubric import Rubric
 from judge_service.statistics.bootstrap import Bootstrap, ratio
 from judge_service.statistics.estimate import Estimate, wire
@@ -153,11 +154,7 @@ def _size(gold: GoldSet) -> list[Remark]:
 
 def _balance(labels: Mapping[str, LabelFigures], rubric: Rubric | None) -> list[Remark]:
     found = []
-    scales = (
-        {}
-        if rubric is None
-        else {c.name: c.points.values for c in rubric.criteria if c.scale is not None}
-    )
+    scales = {} if rubric is None else scales_of(rubric)
     for name, figures in labels.items():
         total = sum(figures.counts.values())
         label, most = max(figures.counts.items(), key=lambda entry: entry[1])
@@ -201,7 +198,7 @@ def _against(gold: GoldSet, rubric: Rubric) -> list[Remark]:
     found = []
     if rubric.kind == "compare" and "assess" in gold.kinds:
         return [fault(f"rubric {rubric.id!r} compares two candidates; the items have one each")]
-    scales = {c.name: c.points.values for c in rubric.criteria if c.scale is not None}
+    scales = scales_of(rubric)
     if "assess" in gold.kinds:
         unknown = sorted(gold.criteria - scales.keys())
         missing = sorted(scales.keys() - gold.criteria)
@@ -209,13 +206,7 @@ def _against(gold: GoldSet, rubric: Rubric) -> list[Remark]:
             found.append(warn(f"{', '.join(unknown)}: no criterion of rubric {rubric.id!r}"))
         if missing:
             found.append(warn(f"{', '.join(missing)}: no item has labels on this criterion"))
-    for item in gold.items:
-        for name, points in item.labels.items():
-            off = [p for p in points if name in scales and not _between(p, scales[name])]
-            if off:
-                found.append(
-                    fault(f"{item.id}: {name}: {off[0]:g} is not on the scale {scales[name]}")
-                )
+    found += [fault(line) for line in off_scale(gold.items, scales)]
     shown = {anchor.candidate.strip() for anchor in rubric.anchors}
     leaked = [
         i.id for i in gold.items if any((c.text or "").strip() in shown for c in i.candidates)
@@ -223,11 +214,6 @@ def _against(gold: GoldSet, rubric: Rubric) -> list[Remark]:
     if leaked:
         found.append(warn(f"{some(leaked)}: an anchor of the rubric; the judge is told its point"))
     return found
-
-
-def _between(point: float, scale: Sequence[int]) -> bool:
-    """Whole points must be on the scale; means of several people may lie between."""
-    return point in scale if point == int(point) else scale[0] < point < scale[-1]
 
 
 def _limits(found: GoldFigures) -> list[Remark]:

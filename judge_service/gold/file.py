@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from judge_service.rubric.library import explain
 MAX_ITEMS = 10_000
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_FAULTS = 20
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 def load_gold(file: Path) -> GoldSet:
@@ -47,7 +50,7 @@ def parse_gold(text: str, *, name: str, where: str) -> tuple[GoldSet, list[str]]
     """The same of a file's text; ``where`` stands before each fault."""
     lines = enumerate(text.split("\n"), start=1)
     given = ((f"{where}: line {number}", line) for number, line in lines if line.strip())
-    return _collect(((place, _decoded(line)) for place, line in given), name, where)
+    return _collect(((place, decode_line(line)) for place, line in given), name, where)
 
 
 def gold_of(lines: Iterable[Any], *, name: str, where: str) -> tuple[GoldSet, list[str]]:
@@ -63,7 +66,7 @@ def _collect(lines: Iterable[tuple[str, Any]], name: str, where: str) -> tuple[G
         if len(items) >= MAX_ITEMS:
             faults.append(f"{where}: more than {MAX_ITEMS:,} items")
             break
-        if isinstance(value, _NotJson):
+        if isinstance(value, NotJson):
             faults.append(f"{place}: not JSON: {value}")
             continue
         try:
@@ -80,21 +83,28 @@ def _collect(lines: Iterable[tuple[str, Any]], name: str, where: str) -> tuple[G
 
 
 def gold_text(items: Iterable[GoldItem]) -> str:
-    """Items as the text of a gold file."""
-    return "".join(json.dumps(line_of(item), ensure_ascii=False) + "\n" for item in items)
+    """Items as the text of a gold file, which UTF-8 can hold whatever is in their metadata."""
+    lines = (json.dumps(line_of(item), ensure_ascii=False) + "\n" for item in items)
+    return "".join(_HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", line) for line in lines)
 
 
-class _NotJson(ValueError):
+class NotJson(ValueError):
     """A line that cannot be decoded."""
 
 
-def _decoded(line: str) -> Any:
+def decode_line(line: str) -> Any:
+    """The value of strict JSON (no constant such as NaN, no key twice), or a NotJson."""
     try:
-        return json.loads(line, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        return json.loads(
+            line,
+            object_pairs_hook=_no_duplicates,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
     except RecursionError:
-        return _NotJson("nested too deeply")
+        return NotJson("nested too deeply")
     except ValueError as error:
-        return _NotJson(str(error))
+        return NotJson(str(error))
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -102,6 +112,13 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a key stands twice in one object")
     return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number
 
 
 def _no_constant(word: str) -> Any:

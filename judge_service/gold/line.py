@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
-    Strict,
-    StrictInt,
     StringConstraints,
     Tag,
     model_validator,
@@ -23,6 +22,8 @@ from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 MAX_TEXT_BYTES = 1024 * 1024
 MAX_ANNOTATORS = 100
+MAX_POINT = 1_000_000
+"""No scale has points beyond it."""
 
 
 def _bounded(text: str) -> str:
@@ -41,11 +42,25 @@ def _family(word: str) -> str:
     return word
 
 
+def _point(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("must be a number")
+    if not -MAX_POINT <= value <= MAX_POINT:
+        raise ValueError(f"must lie between -{MAX_POINT:,} and {MAX_POINT:,}")
+    return float(value)
+
+
+def _as_many(values: object) -> object:
+    if isinstance(values, (list, tuple)) and not 1 <= len(values) <= MAX_ANNOTATORS:
+        raise ValueError(f"must have 1 to {MAX_ANNOTATORS} entries, one per annotator")
+    return values
+
+
 Text = Annotated[str, AfterValidator(_bounded)]
 FamilyWord = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_family)]
 Families = FamilyWord | Annotated[tuple[FamilyWord, ...], Field(min_length=1, max_length=8)]
-HumanPoint = StrictInt | Annotated[float, Strict(), Field(allow_inf_nan=False)]
-HumanPoints = Annotated[tuple[HumanPoint, ...], Field(min_length=1, max_length=MAX_ANNOTATORS)]
+HumanPoint = Annotated[float, BeforeValidator(_point)]
+HumanPoints = Annotated[tuple[HumanPoint, ...], BeforeValidator(_as_many)]
 GoldId = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
 ]
@@ -191,6 +206,21 @@ class GoldLine(_Line):
         )
 
 
+class _ShownLine(GoldLine):
+    """A line that may have no labels yet."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> _ShownLine:
+        if (self.candidate is None) == (self.candidates is None):
+            raise ValueError("give exactly one of candidate and candidates")
+        return self
+
+
+def shown_item(line: object) -> GoldItem:
+    """The item of a line that may have no labels yet. Raises ValidationError."""
+    return _ShownLine.model_validate(line).item()
+
+
 def _prompt(prompt: str | tuple[_Message, ...]) -> Prompt:
     return prompt if isinstance(prompt, str) else tuple(message.domain() for message in prompt)
 
@@ -201,7 +231,9 @@ def _families(given: str | tuple[str, ...] | None) -> frozenset[str]:
 
 
 def line_of(item: GoldItem) -> dict[str, Any]:
-    """The line of an item, as JSON-ready values; ``GoldLine`` reads it back to the same item."""
+    """The line of an item, as JSON-ready values; ``GoldLine`` reads it back to the same item, or
+    ``shown_item`` where it has no labels yet.
+    """
     families = {c.families for c in item.candidates}
     shared = next(iter(families)) if len(families) == 1 else frozenset()
     shown = [_candidate_line(c, shared) for c in item.candidates]
@@ -216,7 +248,7 @@ def line_of(item: GoldItem) -> dict[str, Any]:
         line["reference"] = item.reference
     if item.choices:
         line["choice"] = list(item.choices)
-    else:
+    elif item.labels:
         line["labels"] = {n: [_plain(p) for p in points] for n, points in item.labels.items()}
     if shared:
         line["family"] = _words(shared)

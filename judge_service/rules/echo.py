@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain, repeat
 from typing import Literal
 
-import numpy as np
 import regex
 from pydantic import Field
 
-from .openings import is_stock
+from . import openings
 from .rule import PASSED, Finding, Rule, RuleInput, failed
 from .stopwords import STOPWORDS
-from .windows import covered, hashes, word_units
 from .words import fold, pieces
 
 _LABEL = regex.compile(r"\b(?:[qa]|question|answer|prompt|user|assistant|human|task)\s*[:：]")
-_EDGE = 3
 
 
 class PromptEcho(Rule):
@@ -33,6 +32,10 @@ class PromptEcho(Rule):
     max_new_words: int = Field(default=0, ge=0)
     min_words: int = Field(default=4, ge=2)
 
+    def get_ready(self) -> None:
+        """Make the table of openings."""
+        openings.get_ready()
+
     def check(self, given: RuleInput) -> Finding:
         """Compare word triples of the answer and the prompt (characters where no spaces are)."""
         prompt = pieces(fold(given.prompt))
@@ -42,19 +45,35 @@ class PromptEcho(Rule):
         width = min(3, len(prompt))
         if len(answer) < width:
             return PASSED
-        ids: dict[str, int] = {}
-        asked, said = word_units(prompt, ids), word_units(answer, ids)
-        asked_windows, said_windows = hashes(asked, width), hashes(said, width)
-        repeated = covered(np.isin(asked_windows, said_windows), width, len(asked))
-        whole = repeated[:_EDGE].all() and repeated[-_EDGE:].all()
-        if not whole or repeated.mean() < self.coverage:
+        asked, said = _windows(prompt, width), _windows(answer, width)
+        there = set(said)
+        if asked[0] not in there or asked[-1] not in there:
             return PASSED
-        copied = covered(np.isin(said_windows, asked_windows), width, len(said))
-        new = [word for word, old in zip(answer, copied.tolist(), strict=True) if not old]
+        repeated = _covered((window in there for window in asked), width)
+        if sum(repeated) / len(prompt) < self.coverage:
+            return PASSED
+        known = set(asked)
+        copied = _covered((window in known for window in said), width)
+        new = [word for word, old in zip(answer, copied, strict=True) if not old]
         if len(new) > self.max_new_words and not _says_nothing(new):
             return PASSED
         return failed("the answer only repeats the prompt")
 
 
+def _windows(words: list[str], width: int) -> list[tuple[str, ...]]:
+    """Every ``width`` consecutive words."""
+    return list(zip(*(words[start:] for start in range(width)), strict=False))
+
+
+def _covered(found: Iterable[bool], width: int) -> list[bool]:
+    """Which words lie in a window that was found; ``found`` is about the windows, in order."""
+    covered = []
+    left = 0
+    for is_found in chain(found, repeat(False, width - 1)):
+        left = width if is_found else left - 1
+        covered.append(left > 0)
+    return covered
+
+
 def _says_nothing(new: list[str]) -> bool:
-    return all(len(word) > 1 and word in STOPWORDS for word in new) or is_stock(new)
+    return all(len(word) > 1 and word in STOPWORDS for word in new) or openings.is_stock(new)

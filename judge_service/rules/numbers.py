@@ -21,6 +21,7 @@ _SUPERSCRIPTS = regex.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")
 _VULGAR = regex.compile(r"(?<=\p{Nd})(?=[¼½¾⅐-⅞])")
 _THIN_SPACE = regex.compile(r"(?<=\p{Nd})[\u00a0\u2007-\u200a\u202f](?=\p{Nd}{3})")
 _OTHER_DIGIT = regex.compile(r"[\p{Nd}--[0-9]]", regex.V1)
+_VALUES = tuple(regex.compile(rf"\p{{Numeric_Value={value}}}") for value in range(10))
 _MINUS = regex.compile(r"[−–—‐‑‒﹣－]")
 
 _LATEX: tuple[tuple[regex.Pattern[str], str], ...] = (
@@ -117,10 +118,18 @@ def _plain(text: str) -> str:
     text = _THIN_SPACE.sub(",", text)
     text = _MINUS.sub("-", compose(text)).replace("\u2044", "/")
     if not text.isascii():
-        text = _OTHER_DIGIT.sub(lambda found: str(int(found[0])), text)
+        text = _OTHER_DIGIT.sub(_ascii_digit, text)
     for pattern, plain in _LATEX:
         text = pattern.sub(plain, text)
     return text
+
+
+def _ascii_digit(found: regex.Match[str]) -> str:
+    """The digit 0 to 9. Those of young scripts are known to ``regex`` before Python knows them."""
+    digit = found[0]
+    if digit.isdecimal():
+        return str(int(digit))
+    return str(next(value for value, is_it in enumerate(_VALUES) if is_it.match(digit)))
 
 
 def _number(match: regex.Match[str]) -> Number | None:

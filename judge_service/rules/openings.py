@@ -7,10 +7,12 @@ arXiv 2507.08794), so they are stopped before one is asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal
 
 import regex
 
+from .opening_forms import form, forms_of
 from .opening_phrases import FILLERS, PHRASES
 from .rule import PASSED, Finding, Rule, RuleInput, failed
 from .words import compose, fold, is_blank, pieces
@@ -33,9 +35,13 @@ _RULE_LINE = regex.compile(r"([^\w\s])\1{2,}+")
 # Symbols that can be an answer; the rest of punctuation cannot.
 _SYMBOL = regex.compile(r"[[\p{S}%&@/\\]--[`^~|¨´¸$\ufffd]]", regex.V1)
 _EMPTY_DATA = frozenset({"[]", "{}"})
+MOST_WORDS = 200
+"""Longer texts are more than openings built to a form."""
 
 
-def _phrase_table() -> dict[str, list[tuple[list[str], bool]]]:
+@cache
+def _table() -> dict[str, list[tuple[list[str], bool]]]:
+    """First word of a phrase: the phrases that start with it, and whether they are openings."""
     table: dict[str, list[tuple[list[str], bool]]] = {}
     for listed, opens in ((PHRASES, True), (FILLERS, False)):
         for phrase in listed:
@@ -44,8 +50,9 @@ def _phrase_table() -> dict[str, list[tuple[list[str], bool]]]:
     return table
 
 
-_TABLE = _phrase_table()
-"""First word of a phrase: the phrases that start with it, and whether they are openings."""
+def get_ready() -> None:
+    """Make what ``is_stock`` needs."""
+    form(), _table()
 
 
 def is_stock(said: Sequence[str]) -> bool:
@@ -53,6 +60,8 @@ def is_stock(said: Sequence[str]) -> bool:
 
     Fillers such as "okay" may stand between them, but are no opening by themselves.
     """
+    table = _table()
+    forms = forms_of(said) if len(said) <= MOST_WORDS else {}
     # Where a phrase may start, and whether a way there holds an opening.
     reached = {0: False}
     for at in range(len(said)):
@@ -61,10 +70,12 @@ def is_stock(said: Sequence[str]) -> bool:
         if at not in reached:
             continue
         opened = reached.pop(at)
-        for parts, opens in _TABLE.get(said[at], ()):
+        for parts, opens in table.get(said[at], ()):
             end = at + len(parts)
             if list(said[at:end]) == parts:
                 reached[end] = reached.get(end, False) or opened or opens
+        if at in forms:
+            reached[forms[at]] = True
     return reached.get(len(said), False)
 
 
@@ -76,6 +87,10 @@ class OpenerOnly(Rule):
     """
 
     rule: Literal["opener_only"] = "opener_only"
+
+    def get_ready(self) -> None:
+        """Make the table of openings."""
+        get_ready()
 
     def check(self, given: RuleInput) -> Finding:
         """Take off forms and markup, then look for a word that is not part of an opening."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 
 import regex
@@ -13,8 +14,6 @@ from .words import count_words, fold
 
 _MARKUP = regex.compile(r"[*_`#>~]+|</?\w+>")
 _CUT = regex.compile(rf"[.!?;:…\n。！？；：؟।،]+|[,、，]?\s*(?:{TURNS})[,，、]?")
-_REFUSAL = regex.compile("|".join(f"(?:{pattern})" for pattern in REFUSALS))
-_AROUND = regex.compile("|".join(f"(?:{pattern})" for pattern in AROUND))
 _FIGURES = regex.compile(r"\p{N}")
 _TRIM = " ,，、\"'“”-–—()[]"
 _MAX_CLAUSE = 300
@@ -32,6 +31,10 @@ class Refusal(Rule):
     rule: Literal["refusal"] = "refusal"
     max_words: int = Field(default=120, ge=1, le=400)
 
+    def get_ready(self) -> None:
+        """Compile the long patterns."""
+        _refusal(), _around()
+
     def check(self, given: RuleInput) -> Finding:
         """Cut into clauses and sort each."""
         if given.tool_calls or count_words(given.text, self.max_words + 1) > self.max_words:
@@ -45,6 +48,17 @@ class Refusal(Rule):
         return failed("only a refusal") if _only_refuses("\n".join(filter(None, lines))) else PASSED
 
 
+@cache
+def _refusal() -> regex.Pattern[str]:
+    """Compiled on use, like the next one: the two take a tenth of a second."""
+    return regex.compile("|".join(f"(?:{pattern})" for pattern in REFUSALS))
+
+
+@cache
+def _around() -> regex.Pattern[str]:
+    return regex.compile("|".join(f"(?:{pattern})" for pattern in AROUND))
+
+
 def _only_refuses(text: str) -> bool:
     refuses = False
     for piece in _CUT.split(text):
@@ -53,8 +67,8 @@ def _only_refuses(text: str) -> bool:
             continue
         if len(clause) > _MAX_CLAUSE or _FIGURES.search(clause):
             return False
-        if _REFUSAL.search(clause):
+        if _refusal().search(clause):
             refuses = True
-        elif not _AROUND.search(clause):
+        elif not _around().search(clause):
             return False
     return refuses

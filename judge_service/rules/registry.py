@@ -3,51 +3,60 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from pydantic import ValidationError
 
 from . import custom
-from .echo import PromptEcho
-from .fields import RequiredFields
-from .json_schema import JsonSchema
-from .length import MaxChars, MaxWords, MinChars, MinWords, NonEmpty
-from .markup import MarkupDensity
-from .openings import OpenerOnly
-from .phrases import ForbiddenText, Regex, RequiredText
-from .process import Finished, ToolCalls
-from .reference import MatchesReference
-from .refusal import Refusal
-from .repetition import Repetition
 from .rule import Rule, RuleConfigError
-from .stuffing import KeywordStuffing
 
-_CLASSES: tuple[type[Rule], ...] = (
-    NonEmpty,
-    MinChars,
-    MaxChars,
-    MinWords,
-    MaxWords,
-    OpenerOnly,
-    Refusal,
-    Repetition,
-    KeywordStuffing,
-    PromptEcho,
-    RequiredText,
-    ForbiddenText,
-    Regex,
-    JsonSchema,
-    RequiredFields,
-    MarkupDensity,
-    Finished,
-    ToolCalls,
-    MatchesReference,
-)
-
-BUILT_IN: Mapping[str, type[Rule]] = {
-    str(cls.model_fields["rule"].default): cls for cls in _CLASSES
+_CLASSES = {
+    "non_empty": "length.NonEmpty",
+    "min_chars": "length.MinChars",
+    "max_chars": "length.MaxChars",
+    "min_words": "length.MinWords",
+    "max_words": "length.MaxWords",
+    "opener_only": "openings.OpenerOnly",
+    "refusal": "refusal.Refusal",
+    "repetition": "repetition.Repetition",
+    "keyword_stuffing": "stuffing.KeywordStuffing",
+    "prompt_echo": "echo.PromptEcho",
+    "required_text": "phrases.RequiredText",
+    "forbidden_text": "phrases.ForbiddenText",
+    "regex": "phrases.Regex",
+    "json_schema": "json_schema.JsonSchema",
+    "required_fields": "fields.RequiredFields",
+    "markup_density": "markup.MarkupDensity",
+    "finished": "process.Finished",
+    "tool_calls": "process.ToolCalls",
+    "matches_reference": "reference.MatchesReference",
 }
+"""Module and class of every rule that ships, by the name used in a rubric."""
+
+
+class _BuiltIn(Mapping[str, type[Rule]]):
+    """The rules that ship. A rule's module is imported when the rule is first asked for: patterns
+    and libraries of rules that no rubric has cost no time and no memory.
+    """
+
+    def __getitem__(self, name: str) -> type[Rule]:
+        module, _, cls = _CLASSES[name].partition(".")
+        found: type[Rule] = getattr(import_module(f".{module}", __package__), cls)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in _CLASSES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+BUILT_IN: Mapping[str, type[Rule]] = _BuiltIn()
 """Every rule that ships, by the name used in a rubric."""
 
 

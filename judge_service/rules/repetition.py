@@ -8,15 +8,16 @@ enough that lines made from one pattern (asserts, records, verses with a number)
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-import numpy as np
 import regex
 from pydantic import Field, model_validator
 
 from .rule import Finding, Rule, RuleInput, ramp
-from .windows import Mask, char_units, covered, distance_back, hashes
 from .words import UNSPACED, fold
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _NOT_LETTERS = regex.compile(r"[^\p{L}\p{N}\p{M}]+")
 _SPACE = regex.compile(r"\s+")
@@ -52,6 +53,10 @@ class Repetition(Rule):
             raise ValueError("free must be below limit")
         return self
 
+    def get_ready(self) -> None:
+        """Load NumPy."""
+        from . import windows  # noqa: F401
+
     def check(self, given: RuleInput) -> Finding:
         """Measure the letters; where there are hardly any, the symbols."""
         folded = fold(given.text)
@@ -81,6 +86,12 @@ class Repetition(Rule):
 
 def _repeated(text: str, window: int) -> tuple[float, bool]:
     """Share of the text that repeats an earlier stretch of it, and whether it loops."""
+    import numpy as np
+
+    from .windows import char_units, covered, distance_back, hashes
+
+    if len(text) <= window:
+        return 0.0, False
     units = char_units(text)
     back = distance_back(hashes(units, window))
     digits = char_units(_DIGITS.sub("\0", text)) == 0
@@ -96,6 +107,8 @@ def _repeated(text: str, window: int) -> tuple[float, bool]:
 
 def _loops(back: np.typing.NDArray[np.int64], window: int) -> bool:
     """Whether somewhere the text keeps equalling itself one period earlier for long enough."""
+    import numpy as np
+
     if len(back) < _LOOP_CHARS - window:
         return False
     edges = np.flatnonzero(np.diff(back)) + 1
@@ -103,5 +116,5 @@ def _loops(back: np.typing.NDArray[np.int64], window: int) -> bool:
     lengths = np.diff(np.concatenate((starts, [len(back)])))
     periods = back[starts]
     spans = lengths + window
-    loops: Mask = (periods > 0) & (spans >= _LOOP_CHARS) & (spans >= (_LOOP_COPIES - 1) * periods)
+    loops = (periods > 0) & (spans >= _LOOP_CHARS) & (spans >= (_LOOP_COPIES - 1) * periods)
     return bool(loops.any())

@@ -91,6 +91,11 @@ class Rule(BaseModel):
     def check_reference(self, reference: str | None) -> None:
         """Raise RuleNeedsReference where ``check`` would, whatever the candidate."""
 
+    def get_ready(self) -> None:
+        """Load what ``check`` needs and takes long to load; in any thread, before the first check.
+        Without it that one takes longer.
+        """
+
     def check(self, given: RuleInput) -> Finding:
         """Judge one candidate. Must not depend on anything but ``given`` and the parameters."""
         raise NotImplementedError

@@ -1,12 +1,10 @@
 """Equal stretches inside a long sequence, by hashing every window of a fixed width.
 
-A window is ``width`` consecutive units (characters or words as numbers). Everything is vectorised
+A window is ``width`` consecutive units (characters as numbers). Everything is vectorised
 and takes O(n log n) for n units.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +21,6 @@ def char_units(text: str) -> Units:
     """One unit per character."""
     raw = text.encode("utf-32-le", "surrogatepass")
     return np.frombuffer(raw, dtype="<u4").astype(np.uint64)
-
-
-def word_units(words: Iterable[str], ids: dict[str, int]) -> Units:
-    """One unit per word: its number in ``ids``, which grows as new words turn up."""
-    return np.array([ids.setdefault(word, len(ids)) for word in words], dtype=np.uint64)
 
 
 def hashes(units: Units, width: int) -> Hashes:

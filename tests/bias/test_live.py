@@ -15,8 +15,9 @@ from judge_service.bias.report import BiasReport
 from judge_service.judging.history import PairHistory
 from judge_service.storage.memory_store import MemoryStore
 from judge_service.storage.secret import ServiceSecret
-from tests.harness import Judges, RunningService, judged_by, write_rubric
-from tests.provider import FakeProvider
+from tests.cli.conftest import Cli, write_lines
+from tests.harness import Judges, RunningService, judged_by, new_prompt, write_rubric
+from tests.provider import FakeProvider, behaviours
 
 SECRET = ServiceSecret(current=b"a secret of this service, long enough")
 
@@ -167,3 +168,34 @@ def test_a_store_of_its_own_is_told() -> None:
     report = asyncio.run(board(MemoryStore()).report({"alpha": "alpha"}))
 
     assert "share no store" in report.notes[0]
+
+
+def test_live_figures_are_those_of_the_files(
+    cli: Cli, provider: FakeProvider, rubrics: Path
+) -> None:
+    """The same outcomes, looked at live and later from files, have the same figures."""
+    provider.behave("alpha", behaviours.longer_wins())
+    provider.behave("beta", behaviours.first_position())
+    styled, items, results = "# Good\n\n- with **many** marks", [], []
+    for number in range(14):
+        first, second = "A good answer." + "!" * (number % 5), styled + "." * (7 * number % 11)
+        pair = [{"text": first, "family": "x"}, {"text": second, "family": "y"}]
+        body = {"rubric": "pair", "prompt": new_prompt(), "candidates": pair, "panel_size": 2}
+        items.append(body)
+    with judged_by(Judges(provider).add("alpha").add("beta"), rubrics) as service:
+        for number, body in enumerate(items):
+            results.append({"index": number, **service.post("/v1/compare", body)})
+        live = cli("bias", "--url", service.url, "--json").json["judges"]
+    batch = write_lines(rubrics / "items.jsonl", *items)
+    file = write_lines(rubrics / "results.jsonl", *results)
+    later = cli("bias", file, "--items", batch, "--json").json["judges"]
+
+    assert [one["judge"] for one in live] == ["alpha", "beta"]
+    for one in live:
+        other = next(judge for judge in later if judge["judge"] == one["judge"])
+        assert one["pairs"] == other["pairs"] == 14
+        for part in ("position", "length", "style"):
+            for figure, said in one[part].items():
+                known = other[part][figure]
+                assert (said and said["value"]) == (known and known["value"]), (part, figure)
+                assert (said and said["n"]) == (known and known["n"]), (part, figure)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from judge_service.api.auth import key_hash, pepper_of
-from judge_service.cli.remote import KEY_VARIABLE
+from judge_service.cli.target import KEY_VARIABLE
 from judge_service.settings import Settings
 from tests.cli.conftest import Cli
 from tests.harness import Judges, serve

@@ -123,7 +123,7 @@ def test_what_fails_while_starting_is_one_line(
 ) -> None:
     """What only the start itself finds out is told like an early mistake."""
     monkeypatch.setattr(os, "environ", dict(os.environ))
-    monkeypatch.setattr(server, "app", lambda: server.GuardedStart(Starlette(lifespan=_Broken)))
+    monkeypatch.setattr(server, "app", lambda _: server.GuardedStart(Starlette(lifespan=_Broken)))
 
     ran = cli("serve", "--port", "0", *folders(folder))
 

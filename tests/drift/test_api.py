@@ -139,6 +139,82 @@ def test_one_run_at_a_time(service: RunningService, provider: FakeProvider) -> N
     assert done(service, first["id"])["status"] == "finished"
 
 
+def test_a_run_can_be_stopped_and_continued(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """What was asked is kept; one that is over stays as it is; nobody is asked meanwhile."""
+    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.05))
+    run_id = service.http.post("/v1/drift-runs", json=BODY).json()["id"]
+    assert provider.wait_until(lambda: len(provider.requests) >= 8, 30.0)
+    stopped = service.http.post(f"/v1/drift-runs/{run_id}/stop").json()
+    asked = len(provider.requests)
+    provider.behave_by_default(behaviours.honest())
+    again = service.http.post("/v1/drift-runs", json=BODY).json()
+    run = done(service, run_id)
+    over = service.http.post(f"/v1/drift-runs/{run_id}/stop").json()
+
+    assert stopped["status"] == "interrupted"
+    assert 0 < stopped["progress"]["done"] < 36
+    assert again["id"] == run_id
+    assert run["status"] == over["status"] == "finished"
+    assert run["error"] is None
+    assert run["report"]["judged"] == 12
+    assert len(provider.requests) <= 36 + 4
+    assert asked < 36
+    unknown = "/v1/drift-runs/20260101T000000-00000000/stop"
+    assert service.http.post(unknown).status_code == 404
+
+
+def test_processes_that_share_a_store_run_one_at_a_time(
+    judges: Judges, provider: FakeProvider, tmp_path: Path
+) -> None:
+    """Another process refuses a second one, sees how far the first is, and can stop it."""
+    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.2))
+    store = tmp_path / "store.sqlite3"
+    with (
+        judged_by(judges, tmp_path, store=store) as one,
+        judged_by(judges, tmp_path, store=store) as other,
+    ):
+        run_id = one.http.post("/v1/drift-runs", json=BODY).json()["id"]
+        refused = other.http.post("/v1/drift-runs", json=BODY)
+        until = time.monotonic() + 30.0
+        while not other.http.get(f"/v1/drift-runs/{run_id}").json()["progress"].get("done"):
+            assert time.monotonic() < until
+        stopped = other.http.post(f"/v1/drift-runs/{run_id}/stop").json()
+        here = one.http.get(f"/v1/drift-runs/{run_id}").json()
+        provider.behave_by_default(behaviours.honest())
+        again = other.http.post("/v1/drift-runs", json=BODY).json()
+        run = done(other, run_id)
+
+    assert refused.status_code == 503
+    assert run_id in refused.json()["error"]["message"]
+    assert stopped["status"] == here["status"] == "interrupted"
+    assert again["id"] == run_id
+    assert run["report"]["judged"] == 12
+
+
+def test_requests_are_answered_while_many_items_are_checked(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """A gold set of thousands of items does not hold up the others."""
+    provider.behave_by_default(behaviours.slow(behaviours.honest(), 5.0))
+    sides = {"baseline": "alpha,quality", "candidate": "beta,quality"}
+    body = {**sides, "gold": points(4_000), "concurrency": 1}
+    longest = 0.0
+    begun = threading.Thread(
+        target=service.http.post, args=("/v1/drift-runs",), kwargs={"json": body}
+    )
+    begun.start()
+    while begun.is_alive():
+        started = time.monotonic()
+        assert service.http.get("/healthz").status_code == 200
+        longest = max(longest, time.monotonic() - started)
+    (run,) = service.http.get("/v1/drift-runs").json()["runs"]
+    service.http.post(f"/v1/drift-runs/{run['id']}/stop")
+
+    assert longest < 2.0
+
+
 def test_a_run_goes_on_after_a_restart(
     judges: Judges, provider: FakeProvider, tmp_path: Path
 ) -> None:

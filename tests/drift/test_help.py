@@ -14,7 +14,16 @@ HEAVY = ("scipy", "sklearn", "litellm", "fastapi", "judge_service.drift")
 
 
 @pytest.mark.parametrize(
-    "command", ["drift", "gold check", "gold convert", "gold correct", "gold forms"]
+    "command",
+    [
+        "drift",
+        "gold check",
+        "gold convert",
+        "gold correct",
+        "gold forms",
+        "review export",
+        "review import",
+    ],
 )
 def test_a_command_explains_itself(command: str) -> None:
     """With examples where there is something to show."""
@@ -25,7 +34,9 @@ def test_a_command_explains_itself(command: str) -> None:
     assert "Examples" in told.stdout or command == "gold forms"
 
 
-@pytest.mark.parametrize("args", [["drift", "--help"], ["gold", "--help"], ["gold", "forms"]])
+@pytest.mark.parametrize(
+    "args", [["drift", "--help"], ["gold", "--help"], ["gold", "forms"], ["review", "--help"]]
+)
 def test_looking_loads_nothing_heavy(args: list[str]) -> None:
     """No statistics library, no web framework."""
     code = (

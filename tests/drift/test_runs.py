@@ -13,6 +13,7 @@ import pytest
 from tests.drift.support import Bench, pairs, points, raised, write_gold
 from tests.harness import Judges, write_rubric
 from tests.provider import behaviours, faults, replies
+from tests.provider.seen import Seen
 
 RUNS = ("--runs", "kept.runs")
 
@@ -114,6 +115,18 @@ def test_a_torn_last_line_is_asked_again(bench: Bench) -> None:
     assert second == first
 
 
+@pytest.mark.parametrize("label", [0, 6, 9, -3, 5.5], ids=str)
+def test_labels_that_are_not_on_the_scale_are_refused(bench: Bench, label: float) -> None:
+    """Nobody is asked: such a label could not be compared with a point, and is not made to fit."""
+    gold = points(8)
+    gold[3]["labels"]["quality"] = [label, 4]
+    ran = bench.drift(gold=gold)
+
+    assert ran.code == 1
+    assert f"i3: quality: {label:g} is not on the scale (1, 2, 3, 4, 5)" in ran.err
+    assert not bench.provider.requests
+
+
 def test_a_killed_run_goes_on_where_it_stopped(bench: Bench) -> None:
     """After a ``kill -9`` the same command asks only for what is missing."""
     bench.provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.03))
@@ -140,6 +153,58 @@ def test_a_killed_run_goes_on_where_it_stopped(bench: Bench) -> None:
     assert not list((bench.folder / "state" / "judge-service" / "drift").iterdir())
 
 
+def test_an_interrupted_run_goes_on_where_it_stopped(bench: Bench) -> None:
+    """Ctrl-C ends with 130 and one line; the same command asks only for what is missing."""
+    bench.provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.3))
+    gold = write_gold(bench.folder / "quality.jsonl", points(40))
+    command = [
+        sys.executable, "-m", "judge_service.cli", "drift", "--gold", str(gold),
+        "--baseline", "alpha", "--candidate", "beta", "--format", "json", "--concurrency", "2",
+        "--judges-file", "judges.toml", "--rubrics-dir", "rubrics", "--anchors-dir", "anchors",
+    ]  # fmt: skip
+    stopped = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    with stopped:
+        reached = bench.provider.wait_until(lambda: len(bench.provider.requests) >= 10, 60.0)
+        os.kill(stopped.pid, signal.SIGINT)
+        out, err = stopped.communicate(timeout=30)
+    assert reached
+    assert stopped.returncode == 130
+    assert out == ""
+    assert "interrupted; the same command continues" in err
+    assert "Traceback" not in err
+    bench.provider.behave_by_default(behaviours.honest())
+    ran = bench.drift("--concurrency", "2", gold=points(40))
+
+    assert ran.code == 0
+    assert 120 <= len(bench.provider.requests) <= 122
+
+
+def test_a_judge_that_goes_down_is_no_drift(bench: Bench) -> None:
+    """In the middle of a run: what it did not judge is failed, and nothing is concluded of it."""
+    seen: list[int] = []
+
+    def dying(asked: Seen) -> replies.Reply:
+        seen.append(asked.n)
+        return honest(asked) if len(seen) <= 8 else replies.Reply(status=503, body=b"down")
+
+    honest = behaviours.honest()
+    bench.provider.behave("beta", dying)
+    ran = bench.drift("--concurrency", "1", *RUNS, gold=points(11))
+
+    assert ran.code == 3
+    assert ran.report["candidate"]["judged"] == 8
+    assert ran.report["candidate"]["failed"] == 3
+    assert ran.report["candidate"]["failures"] == {"upstream_error": 3}
+    low, high = ran.report["candidate"]["mean"]["bounds"]
+    assert low < ran.report["candidate"]["mean"]["value"] < high
+    bench.provider.behave("beta", honest)
+    again = bench.drift("--retry-failed", *RUNS, gold=points(11))
+    assert again.code == 0
+    assert again.report["judged"] == 11
+
+
 def test_a_ceiling_of_cost_is_kept(bench: Bench) -> None:
     """Nothing is asked for that could pass it, and the run can be continued with a higher one."""
     for judge in ("alpha", "beta"):
@@ -153,6 +218,10 @@ def test_a_ceiling_of_cost_is_kept(bench: Bench) -> None:
     options = ("--concurrency", "3", *RUNS)
 
     ran = bench.drift("--max-cost", "0.0105", *options, gold=points(10))
+    asked = len(bench.provider.requests)
+    same = bench.drift("--max-cost", "0.0105", *options, gold=points(10))
+    assert len(bench.provider.requests) == asked, "what was spent before counts"
+    assert same.code == 3
     more = bench.drift("--max-cost", "0.5", *options, gold=points(10))
 
     assert ran.code == 3

@@ -72,6 +72,20 @@ def test_two_changed_items_are_within_the_noise_and_three_are_not(bench: Bench) 
     assert "lies below the noise floor 1.000" in three.report["reasons"][0]
 
 
+@pytest.mark.parametrize(("n", "code"), [(1, 3), (2, 3), (3, 0), (4, 0), (5, 0)])
+def test_few_items_are_no_drift_whatever_they_say(bench: Bench, n: int, code: int) -> None:
+    """Two changed items are no more of three than of eighty; two in all are no evidence."""
+
+    def judge(seen: Seen) -> Answer:
+        return 5 if seen.candidate.split()[1] in ("0,", "1,") else 3
+
+    bench.provider.behave("beta", behaviours.decides(judge))
+    ran = bench.drift(gold=points(n, scores=lambda i: 3))
+
+    assert ran.code == code
+    assert ran.report["drift"] is (None if code == 3 else False)
+
+
 def test_the_reasons_name_test_interval_and_effect(bench: Bench) -> None:
     """Drift is never called without saying by what, how sure and how large."""
     bench.provider.behave("beta", raised(0.6))

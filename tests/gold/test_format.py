@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge_service.errors import ConfigError
@@ -74,6 +74,9 @@ def test_a_draw_of_votes_is_no_choice(votes: list[Choice], chosen: str | None) -
         ({"labels": {"quality": 4}}, "labels.quality: must be a list"),
         ({"labels": {"quality": ["4"]}}, "labels.quality[0]"),
         ({"labels": {"quality": [True]}}, "labels.quality[0]"),
+        ({"labels": {"quality": [10**400]}}, "labels.quality[0]: must lie between"),
+        ({"labels": {"quality": [4, 1e300]}}, "labels.quality[1]: must lie between"),
+        ({"labels": {"quality": [4] * 101}}, "labels.quality: must have 1 to 100 entries"),
         ({"choice": ["first"]}, "exactly one of labels and choice"),
         ({"id": ""}, "id: "),
         ({"id": 7}, "id: "),
@@ -101,8 +104,9 @@ def test_a_wrong_line_is_named_with_its_field(wrong: dict[str, Any], message: st
         ("[" * 100_000, "nested too deeply"),
         ("7", "line 1: "),
         ('{"labels": {"quality": [NaN]}}', "NaN is not a JSON number"),
+        ('{"labels": {"quality": [1e999]}}', "1e999 is too large a number"),
     ],
-    ids=["no JSON", "duplicate key", "deep", "no object", "NaN"],
+    ids=["no JSON", "duplicate key", "deep", "no object", "NaN", "too large"],
 )
 def test_what_is_no_line_is_named(text: str, message: str) -> None:
     """Nothing of it is guessed."""
@@ -162,6 +166,7 @@ candidates = st.builds(Candidate, text=words, families=families) | st.builds(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # of a busy machine
 @given(
     st.builds(
         GoldItem, id=st.just("a"), prompt=words | turns, candidates=st.tuples(candidates),

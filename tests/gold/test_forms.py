@@ -287,7 +287,17 @@ def test_files_come_in_several_shapes(
         ("data.csv", b'a,b\n"1,2\n', "not CSV"),
         ("data.jsonl.gz", b"\x1f\x8bnonsense", "cannot be read"),
         ("data.parquet", b"PAR1", "Parquet"),
-        ("data.jsonl", b"\xff\xfe", "cannot be read"),
+        ("data.jsonl", b"\xff\xfe{\x00}\x00", "line 1: not UTF-8 but UTF-16"),
+        ("data.jsonl", b'{}\n{"a": "\xe9"}\n', "line 2: not UTF-8"),
+        ("data.jsonl", b'{}\n{"a": 1, "a": 2}\n', "line 2: not JSON: the key 'a' stands twice"),
+        ("data.jsonl", b"[" * 100_000 + b"\n", "not JSON: nested too deeply"),
+        ("data.csv", b"a,b,a\n1,2,3\n", "line 1: two columns are named 'a'"),
+        ("data.csv", b'a,b\n1,"2\n\n3"\n1,2,3\n', "line 5: more cells"),
+        (
+            "data.csv",
+            b"a,b\n1," + b"x" * (5 * 1024 * 1024) + b"\n",
+            "line 2: not CSV: field larger",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_read_is_an_error(

@@ -24,6 +24,16 @@ OPENINGS = [
         "Okay, let me think step by step.",
         "Thought process: Let's solve this step by step. Solution:",
     ],
+    *[
+        "Sure! Here is a complete and detailed answer to your question:",
+        "To answer this, let us first think about what is being asked.",
+        "Here's a step-by-step solution to the problem:",
+        "Certainly! Let me provide you with a clear, concise explanation.",
+        "To solve this problem, we first need to carefully analyze the given information.",
+        "Let's first look at the question. Here is the full solution:",
+        "I'll now give a comprehensive answer. Solution:",
+        "In order to respond to your question properly, we must start by understanding it.",
+    ],
     *["解", "解：", "かいせつ", "答案：", "让我们一步一步地思考。", "풀이:", "คำตอบ:", "Lời giải:"],
     *["Respuesta", "Réponse :", "Lösung:", "Soluzione", "Resposta:", "Antwoord:", "Odpowiedź:"],
     *["Решение", "Відповідь:", "الحل:", "उत्तर:", "Çözüm:", "Jawaban:", "Λύση", "תשובה:", "Svar:"],
@@ -37,6 +47,16 @@ ANSWERS = [
     *["42", "Yes", "No", "B", "是", "否", "x", "7", "C++", "OK", "-1", "None", "👍", "+", "<", "%"],
     *["[]", "{}", "∞", r"\boxed{7}", "<answer>42</answer>", r"\pi", "<br>", "はい", "네", "Paris"],
     *["The answer is 4.", "Sure, here is the capital: Paris", "答案是42", "解は3です", "Hello"],
+    *[
+        "Here is the answer: 42",
+        "Here is a detailed answer to your question: Paris.",
+        "To answer this, we need to look at the moon.",
+        "The answer is complete",
+        "A complete and detailed answer",
+        "To solve it",
+        "Look at it carefully",
+        "Here is the key",
+    ],
     *["Step 1: add the numbers.", "```python\nprint(1)\n```", "Solution: x = 3", "i", "e"],
 ]
 

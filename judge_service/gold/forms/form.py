@@ -7,11 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from pydantic import ValidationError
+
+from judge_service.errors import ConfigError
 from judge_service.gold.forms.rows import Row
 from judge_service.gold.item import GoldItem
+from judge_service.gold.line import GoldLine, line_of
 from judge_service.judges.family import families_of
 from judge_service.outcome import Choice
-from judge_service.types import Candidate
+from judge_service.rubric.library import explain
+from judge_service.types import Candidate, Message
 
 
 class Unusable(Exception):
@@ -36,16 +41,35 @@ class Converted:
     items: list[GoldItem] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    renamed: int = 0
     _taken: dict[str, int] = field(default_factory=dict)
 
-    def add(self, item: GoldItem) -> None:
-        """Take an item; an id that is taken gets a number."""
-        count = self._taken[item.id] = self._taken.get(item.id, 0) + 1
+    def add(self, item: GoldItem, place: str) -> None:
+        """Take an item made of the row at ``place``, if a gold file can hold it; an id that is
+        taken gets a number.
+        """
+        wrong = _unfit(item)
+        if wrong is not None:
+            self.skipped.append((place, wrong))
+            return
+        count = self._taken.get(item.id, 0) + 1
         name = item.id if count == 1 else f"{item.id}-{count}"
-        if count > 1 and name in self._taken:
-            raise ValueError(f"the id {name!r} is there already")
+        while count > 1 and name in self._taken:
+            count += 1
+            name = f"{item.id}-{count}"
+        self._taken[item.id] = count
         self._taken.setdefault(name, 1)
-        self.items.append(item if count == 1 else replace(item, id=name))
+        self.renamed += name != item.id
+        self.items.append(item if name == item.id else replace(item, id=name))
+
+
+def _unfit(item: GoldItem) -> str | None:
+    """Why no gold file can hold an item (an id with a line break, a text that is too long)."""
+    try:
+        GoldLine.model_validate(line_of(item))
+    except ValidationError as error:
+        return explain(error)[0][:200]
+    return None
 
 
 Convert = Callable[[Iterable[tuple[str, Row]], Options], Converted]
@@ -71,8 +95,10 @@ def by_row(made: Callable[[Row, Options], GoldItem | list[GoldItem]], *notes: st
             except Unusable as why:
                 found.skipped.append((place, str(why)))
                 continue
+            except ConfigError as error:
+                raise ConfigError(f"{place}: {error}") from None
             for item in [items] if isinstance(items, GoldItem) else items:
-                found.add(item)
+                found.add(item, place)
         return found
 
     return convert
@@ -89,18 +115,43 @@ def text_of(row: Row, *names: str) -> str:
     raise Unusable(f"no field {' or '.join(names)}")
 
 
-def candidate(text: str, model: object = None) -> Candidate:
-    """A candidate; its family is what is known of the model's name."""
+def candidate(text: str | Sequence[Message], model: object = None) -> Candidate:
+    """A candidate, a text or the turns that are judged; its family is what is known of the model's
+    name.
+    """
     name = model if isinstance(model, str) and model else None
-    known = name is not None and bool(families_of(name))
-    return Candidate(text=text, policy_model=name if known else None)
+    known = name if name is not None and families_of(name) else None
+    if isinstance(text, str):
+        return Candidate(text=text, policy_model=known)
+    if len(text) == 1 and text[0].role == "assistant":
+        return Candidate(text=text[0].text, policy_model=known)
+    return Candidate(messages=tuple(text), policy_model=known)
+
+
+def messages_of(value: object, name: str) -> tuple[Message, ...]:
+    """A conversation: a list of objects with ``role`` and ``content``. Raises Unusable."""
+    if not isinstance(value, list) or not value:
+        raise Unusable(f"{name} holds no messages")
+    found = []
+    for entry in value:
+        said = entry if isinstance(entry, dict) else {}
+        role, text = said.get("role"), said.get("content")
+        if not isinstance(role, str) or not isinstance(text, str):
+            raise Unusable(f"{name} holds something that is no message of text")
+        found.append(Message(role=role, text=text))
+    return tuple(found)
+
+
+def digest_name(said: str) -> str:
+    """A name of 12 hex digits for what has none, made of what it says."""
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def shuffled(key: str, better: Candidate, worse: Candidate) -> tuple[
     tuple[Candidate, Candidate], Choice
 ]:  # fmt: skip
     """The better one in a place that only ``key`` decides, so that no place always wins."""
-    if hashlib.sha256(key.encode()).digest()[0] % 2:
+    if hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[0] % 2:
         return (worse, better), "second"
     return (better, worse), "first"
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from judge_service.gold.forms.form import Options, Unusable, candidate, shuffled, text_of
+from judge_service.gold.forms.form import (
+    Options,
+    Unusable,
+    candidate,
+    digest_name,
+    messages_of,
+    shuffled,
+    text_of,
+)
 from judge_service.gold.forms.rows import Row
 from judge_service.gold.item import GoldItem
 from judge_service.outcome import Choice
+from judge_service.types import Message, Prompt
 
 _NUMBERED: dict[str, Choice] = {"0": "tie", "1": "first", "2": "second"}
 _JUDGEBENCH: dict[str, Choice] = {"A>B": "first", "B>A": "second", "A=B": "tie", "B=A": "tie"}
@@ -45,20 +54,23 @@ def judgebench(row: Row, _: Options) -> GoldItem:
 
 
 def rewardbench(row: Row, _: Options) -> list[GoldItem]:
-    """``prompt, chosen, rejected``: texts, or lists of them (version 2), the first chosen one
-    against each rejected one. Which place the chosen one has is drawn from the id.
+    """``prompt, chosen, rejected``: texts, conversations, or lists of texts (version 2). Each of
+    the longer list meets one of the other, in turn, so that none is lost. Which place the chosen
+    one has is drawn from the id.
     """
     prompt = _prompt(row.get("prompt"))
-    chosen, rejected = _answers(row, "chosen"), _answers(row, "rejected")
-    name = str(row.get("id") or _name(row))
+    chosen, rejected = _answers(row, "chosen", prompt), _answers(row, "rejected", prompt)
+    name = _name(row) if row.get("id") in (None, "") else str(row["id"])
     subset = row.get("subset")
     items = []
-    for number, worse in enumerate(rejected, start=1):
-        key = name if len(rejected) == 1 else f"{name}/{number}"
+    pairs = max(len(chosen), len(rejected))
+    for number in range(pairs):
+        key = name if pairs == 1 else f"{name}/{number + 1}"
+        good, bad = number % len(chosen), number % len(rejected)
         shown, choice = shuffled(
             key,
-            candidate(chosen[0], _model(row, "chosen_model", 0)),
-            candidate(worse, _model(row, "rejected_model", number - 1)),
+            candidate(chosen[good], _model(row, "chosen_model", good)),
+            candidate(rejected[bad], _model(row, "rejected_model", bad)),
         )
         items.append(
             GoldItem(
@@ -82,15 +94,18 @@ def pandalm(row: Row, _: Options) -> GoldItem:
     first, second = models if len(models) == 2 else (None, None)
     return GoldItem(
         id=text_of(row, "idx", "id"),
-        prompt="\n\n".join(
-            part for part in (text_of(row, "instruction"), str(row.get("input") or "")) if part
-        ),
+        prompt="\n\n".join(part for part in (text_of(row, "instruction"), _input(row)) if part),
         candidates=(
             candidate(text_of(row, "response1"), first),
             candidate(text_of(row, "response2"), second),
         ),
         choices=tuple(_numbered(vote) for vote in votes),
     )
+
+
+def _input(row: Row) -> str:
+    """What the instruction is about; many rows have none."""
+    return "" if row.get("input") is None else text_of(row, "input")
 
 
 def _numbered(label: object) -> Choice:
@@ -100,24 +115,29 @@ def _numbered(label: object) -> Choice:
     return choice
 
 
-def _prompt(value: Any) -> str:
+def _prompt(value: Any) -> Prompt:
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(m, dict) for m in value):
-        return "\n\n".join(str(m.get("content", "")) for m in value)
-    raise Unusable("no field prompt")
+    if value is None:
+        raise Unusable("no field prompt")
+    return messages_of(value, "prompt")
 
 
-def _answers(row: Row, name: str) -> list[str]:
+def _answers(row: Row, name: str, prompt: Prompt) -> list[str | tuple[Message, ...]]:
+    """The answers of a field; of a conversation what follows the prompt."""
     value = row.get(name)
     if isinstance(value, str):
         return [value]
     if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
-        return value
-    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
-        # A conversation: what counts is its last turn.
-        return [str(value[-1].get("content", ""))]
-    raise Unusable(f"no answers in {name}")
+        return list(value)
+    if not isinstance(value, list) or not value:
+        raise Unusable(f"no answers in {name}")
+    turns = messages_of(value, name)
+    asked = (Message(role="user", text=prompt),) if isinstance(prompt, str) else prompt
+    answer = turns[len(asked) :] if turns[: len(asked)] == asked else turns
+    if not answer or answer[-1].role != "assistant":
+        raise Unusable(f"{name} does not end with an answer")
+    return [answer]
 
 
 def _model(row: Row, name: str, place: int) -> object:
@@ -129,6 +149,4 @@ def _model(row: Row, name: str, place: int) -> object:
 
 def _name(row: Row) -> str:
     """A name for a row without one, made of what it says."""
-    from hashlib import sha256
-
-    return sha256(repr(sorted(row.items(), key=lambda e: e[0])).encode()).hexdigest()[:12]
+    return digest_name(repr(sorted(row.items(), key=lambda e: e[0])))

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge_service.gold.forms.form import Options, Unusable, candidate, sections, text_of
+from judge_service.gold.forms.form import (
+    Options,
+    Unusable,
+    candidate,
+    digest_name,
+    sections,
+    shuffled,
+    text_of,
+)
 from judge_service.gold.forms.rows import Row
 from judge_service.gold.item import GoldItem
 
-_MARKS = (
-    "###The instruction to evaluate:",
-    "###Response to evaluate:",
-    "###Reference Answer (Score 5):",
-    "###Score Rubrics:",
-    "###Feedback",
-)
+_INSTRUCTION, _RESPONSE = "###The instruction to evaluate:", "###Response to evaluate:"
+_REFERENCE, _RUBRIC, _FEEDBACK = (
+    "###Reference Answer (Score 5):", "###Score Rubrics:", "###Feedback",
+)  # fmt: skip
 NOT_PEOPLE = (
     "the scores are a model's, not people's; agreement with them is no agreement with people"
 )
@@ -22,18 +27,21 @@ NOT_PEOPLE = (
 
 def prometheus(row: Row, options: Options) -> GoldItem:
     """``orig_instruction, orig_response, orig_score`` (or ``gpt4_score`` with the whole prompt in
-    ``instruction``), or ``orig_response_A, orig_response_B, orig_preference``.
+    ``instruction``), or ``orig_response_A, orig_response_B, orig_preference``, or two whole prompts
+    in ``chosen_instruction, rejected_instruction``.
 
     The rubric of a row is kept in its metadata, since every row has one of its own.
     """
     if "orig_response_A" in row:
         return _preference(row)
+    if "chosen_instruction" in row:
+        return _chosen(row)
     if "orig_response" in row:
         prompt, answer = text_of(row, "orig_instruction"), text_of(row, "orig_response")
         reference = row.get("orig_reference_answer")
         rubric = row.get("orig_criteria")
     else:
-        prompt, answer, reference, rubric = sections(text_of(row, "instruction"), _MARKS)
+        prompt, answer, reference, rubric = _parts(text_of(row, "instruction"))
     return GoldItem(
         id=_id(row),
         prompt=prompt,
@@ -41,6 +49,33 @@ def prometheus(row: Row, options: Options) -> GoldItem:
         reference=reference if isinstance(reference, str) and reference else None,
         labels={options.criterion: _scores(row)},
         metadata={"rubric": rubric} if rubric else None,
+    )
+
+
+def _parts(text: str) -> tuple[str, str, str | None, str]:
+    """Instruction, response, reference (which some sets lack) and rubric of a whole prompt."""
+    if _REFERENCE in text:
+        marks = (_INSTRUCTION, _RESPONSE, _REFERENCE, _RUBRIC, _FEEDBACK)
+        prompt, answer, reference, rubric = sections(text, marks)
+        return prompt, answer, reference, rubric
+    prompt, answer, rubric = sections(text, (_INSTRUCTION, _RESPONSE, _RUBRIC, _FEEDBACK))
+    return prompt, answer, None, rubric
+
+
+def _chosen(row: Row) -> GoldItem:
+    prompt, better, reference, rubric = _parts(text_of(row, "chosen_instruction"))
+    asked, worse, _, _ = _parts(text_of(row, "rejected_instruction"))
+    if prompt != asked:
+        raise Unusable("chosen and rejected are not answers to one instruction")
+    name = f"{prompt}\n{better}\n{worse}"
+    shown, choice = shuffled(name, candidate(better), candidate(worse))
+    return GoldItem(
+        id=_id(row) if any(key in row for key in _IDS) else digest_name(name),
+        prompt=prompt,
+        candidates=shown,
+        reference=reference or None,
+        choices=(choice,),
+        metadata={"rubric": rubric},
     )
 
 
@@ -69,18 +104,19 @@ def _scores(row: Row) -> tuple[float, ...]:
     scores = given if isinstance(given, list) else [given]
     try:
         points = tuple(float(score) for score in scores)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise Unusable(f"no score: {str(given)[:40]!r}") from None
     if not points or not all(point in (1, 2, 3, 4, 5) for point in points):
         raise Unusable(f"a score that is not on 1 to 5: {str(given)[:40]!r}")
     return points
 
 
-def _id(row: Row) -> str:
-    for name in ("item", "id", "idx", "orig_id"):
-        if name in row:
-            return text_of(row, name)
-    from hashlib import sha256
+_IDS = ("item", "id", "idx", "orig_id")
 
-    text = text_of(row, "instruction", "orig_instruction") + str(row.get("orig_response"))
-    return sha256(text.encode()).hexdigest()[:12]
+
+def _id(row: Row) -> str:
+    name = next((name for name in _IDS if row.get(name) is not None), None)
+    if name is not None:
+        return text_of(row, name)
+    answers = [row.get(key) for key in ("orig_response", "orig_response_A", "orig_response_B")]
+    return digest_name(text_of(row, "instruction", "orig_instruction") + str(answers))

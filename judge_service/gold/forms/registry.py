@@ -24,7 +24,7 @@ FORMS = {
         ),
         Form(
             name="mtbench",
-            about="MT-Bench: human votes with both conversations, or FastChat's judgments of pairs",
+            about="MT-Bench: human votes with texts, or FastChat's judgments of pairs or answers",
             convert=mtbench,
         ),
         Form(
@@ -62,10 +62,14 @@ def convert(form: str, file: Path, options: Options) -> Converted:
     """
     if form not in FORMS:
         raise ConfigError(f"there is no form {form!r}; known: {', '.join(FORMS)}")
+    rows = read_rows(file)
     try:
-        found = FORMS[form].convert(read_rows(file), options)
-    except ValueError as error:
-        raise ConfigError(f"{file}: {error}") from None
+        found = FORMS[form].convert(rows, options)
+    except ConfigError as error:
+        told = str(error)
+        raise ConfigError(told if told.startswith(f"{file}:") else f"{file}: {told}") from None
+    if found.renamed:
+        found.notes.append(f"{found.renamed} ids stood more than once and got a number")
     if not found.items:
         reasons = [f"{file}: {place}: {why}" for place, why in found.skipped[:MAX_SHOWN]]
         raise ConfigError("\n".join([f"{file}: no row could be used as {form}", *reasons]))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from judge_service.errors import ConfigError
-from judge_service.gold.forms.form import Options, Unusable, candidate
+from judge_service.gold.forms.form import Options, Unusable, candidate, digest_name
 from judge_service.gold.forms.rows import Row
 from judge_service.gold.item import GoldItem
 from judge_service.outcome import Choice
@@ -25,10 +26,21 @@ USUAL: dict[str, tuple[str, ...]] = {
     "second_model": ("second_model", "model_b"),
 }
 WORDS: dict[str, Choice] = {
-    "first": "first", "a": "first", "1": "first", "model_a": "first", "a>b": "first",
-    "second": "second", "b": "second", "2": "second", "model_b": "second", "b>a": "second",
-    "tie": "tie", "c": "tie", "0": "tie", "equal": "tie", "a=b": "tie", "same": "tie",
+    **dict.fromkeys(
+        ("first", "a", "1", "model_a", "model a", "answer_a", "response_a", "output_1", "a>b",
+         "a>>b", "[[a]]"), "first",
+    ),
+    **dict.fromkeys(
+        ("second", "b", "2", "model_b", "model b", "answer_b", "response_b", "output_2", "b>a",
+         "b>>a", "[[b]]"), "second",
+    ),
+    **dict.fromkeys(
+        ("tie", "ties", "tied", "draw", "equal", "same", "both", "neither", "c", "[[c]]", "=",
+         "a=b", "b=a", "tie (bothbad)"), "tie",
+    ),
 }  # fmt: skip
+"""What a cell of a choice is taken to mean, in any case, spaces around ``>`` and ``=`` left out."""
+_MARK = re.compile(r"\s*(>+|=)\s*")
 LABEL = "label."
 MANY = ("choice",)
 
@@ -158,7 +170,7 @@ def _points(value: Any, name: object) -> tuple[float, ...]:
     for one in values:
         try:
             number = math.nan if isinstance(one, bool) else float(one)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
             raise Unusable(f"{name}: {str(one)[:40]!r} is not a number")
@@ -176,7 +188,12 @@ def _choices(row: Row, options: Options) -> tuple[Choice, ...]:
     cells = [row[column] for column in columns if row.get(column) not in (None, "")]
     found = []
     for cell in (one for value in cells for one in (value if isinstance(value, list) else [value])):
-        word = str(cell).strip().lower().removesuffix(".0")
+        word = _MARK.sub(r"\1", str(cell).strip().lower().removesuffix(".0"))
+        if word == "0" and word not in words:
+            raise ConfigError(
+                "a choice of 0 is the first one in some files and a tie in others; say what 0, 1 "
+                "and 2 mean: --word 0=tie"
+            )
         if word not in words:
             raise Unusable(f"{str(cell)[:40]!r} is no choice; say what it means: WORD=first")
         found.append(words[word])
@@ -184,6 +201,4 @@ def _choices(row: Row, options: Options) -> tuple[Choice, ...]:
 
 
 def _made_id(row: Row) -> str:
-    from hashlib import sha256
-
-    return sha256(repr(sorted(row.items(), key=lambda e: e[0])).encode()).hexdigest()[:12]
+    return digest_name(repr(sorted(row.items(), key=lambda e: e[0])))

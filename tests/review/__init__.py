@@ -1,0 +1,1 @@
+"""Blind review: sheets for people, and their labels taken back in."""
