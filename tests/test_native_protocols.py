@@ -114,6 +114,34 @@ def test_the_providers_own_word_says_how_a_reply_ended(
     assert raised.value.code == code
 
 
+def test_tokens_from_an_anthropic_prompt_cache_are_told() -> None:
+    """They are part of the prompt's, as those are that were put there."""
+    body = anthropic("tool_use")
+    body["usage"] |= {"cache_read_input_tokens": 700, "cache_creation_input_tokens": 20}
+    with provider(body) as (url, _):
+        _, reply = call("anthropic/claude-3-5-haiku-latest", url, response_format=FORMAT)
+    assert (reply.usage.prompt_tokens, reply.usage.cached_tokens) == (729, 700)
+
+
+def test_tokens_from_a_gemini_prompt_cache_are_told() -> None:
+    """Gemini counts them in its own word."""
+    body = gemini("STOP")
+    body["usageMetadata"] |= {"promptTokenCount": 900, "cachedContentTokenCount": 700}
+    with provider(body) as (url, _):
+        _, reply = call("gemini/gemini-2.5-flash", url, response_format=FORMAT)
+    assert (reply.usage.prompt_tokens, reply.usage.cached_tokens) == (900, 700)
+
+
+def test_anthropic_can_be_told_to_cache_the_system_message() -> None:
+    """Its prompt cache holds only what is marked; LiteLLM marks it where ``extra`` says so."""
+    marked = {"cache_control_injection_points": [{"location": "message", "role": "system"}]}
+    with provider(anthropic("tool_use")) as (url, seen):
+        call("anthropic/claude-3-5-haiku-latest", url, response_format=FORMAT, **marked)
+    assert seen[0]["system"] == [
+        {"type": "text", "text": "S", "cache_control": {"type": "ephemeral"}}
+    ]
+
+
 @pytest.mark.parametrize("model", ["o1", "o3", "o3-mini", "o4-mini", "gpt-4o"])
 def test_the_system_message_stays_one(model: str) -> None:
     """LiteLLM would make a user's message of it for models it knows too little about."""

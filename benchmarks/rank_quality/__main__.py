@@ -5,48 +5,29 @@ of what a round robin in both orders reaches; then with how few calls 95 % of it
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from benchmarks.rank_quality.fewest import ENOUGH, Fewest, Plan, Reading, fewest, readings
 from benchmarks.rank_quality.judges import JUDGES, mean_tau
 from benchmarks.rank_quality.ways import (
-    Way,
-    by_graded_pairs,
     by_list,
     by_pairs,
     by_points,
     round_robin,
     settled,
 )
-from judge_service.ranking.by_list import most_orders
 from judge_service.ranking.schedule import all_orders, default_calls
 
 SIZES = (4, 8, 16)
-ENOUGH = 0.95
 LIMIT_SIZE = 16
 
 
 Row = TypeVar("Row")
-
-
-class Plan(NamedTuple):
-    """One row: its name, its calls (None where the points decide), and the way."""
-
-    name: str
-    calls: int | None
-    way: Way
-
-
-class Reading(NamedTuple):
-    """One kind of answer, the plans that use it with rising calls, and the goal for their share."""
-
-    name: str
-    plans: tuple[Plan, ...]
-    goal: float | None
 
 
 def plans(size: int) -> Iterable[Plan]:
@@ -75,30 +56,6 @@ def plans(size: int) -> Iterable[Plan]:
     yield Plan("points, expected scores", size, by_points(1, rounded=False))
     yield Plan("points, 3 times", 3 * size, by_points(3))
     yield Plan("points, ties by pairs", None, settled)
-
-
-def readings(size: int) -> Iterable[Reading]:
-    """What an answer may tell, and the calls that are tried."""
-    every = all_orders(size)
-    some = [c for c in (16, 24, 28, 32, 36, 40, 48, 56, 64, 72, 80, 96, 108) if c < every // 2]
-    pairs = [*some, every // 2, 160, 200, every]
-
-    def of(name: str, way: Callable[[int], Way], calls: Iterable[int]) -> tuple[Plan, ...]:
-        return tuple(Plan(f"{name} {number}", number, way(number)) for number in calls)
-
-    yield Reading("choices", of("pairs", by_pairs, pairs), None)
-    yield Reading(
-        "choices, ties where close", of("pairs", lambda n: by_pairs(n, "tie"), pairs), 0.3
-    )
-    yield Reading("logprobs", of("odds", lambda n: by_pairs(n, "odds"), pairs), 0.15)
-    yield Reading(
-        "logprobs, overconfident",
-        of("odds", lambda n: by_pairs(n, "overconfident odds"), pairs),
-        0.15,
-    )
-    lists = [n for n in (1, 2, 4, 8, 12, 16, 24, 32) if n <= most_orders(size)]
-    yield Reading("points in lists", of("lists", by_list, lists), 0.3)
-    yield Reading("five-level pairs (not offered)", of("graded", by_graded_pairs, pairs[:-3]), 0.3)
 
 
 def quality(console: Console, size: int, groups: int, seed: int) -> None:
@@ -132,25 +89,19 @@ def limits(console: Console, size: int, groups: int, seed: int) -> None:
     for reading in _tracked(console, list(readings(size)), "fewest calls"):
         row = [reading.name, "" if reading.goal is None else f"≤ {reading.goal:g} ×"]
         for name in JUDGES:
-            row.append(_fewest(reading, name, whole[name], groups=groups, seed=seed))
+            found = fewest(reading, JUDGES[name], size, whole[name], groups=groups, seed=seed)
+            row.append(_told(reading, found))
         table.add_row(*row)
     console.print(table)
 
 
-def _fewest(reading: Reading, name: str, whole: float, *, groups: int, seed: int) -> str:
+def _told(reading: Reading, found: Fewest) -> str:
     """The fewest calls as a share of all; where that misses the goal, what is reached within it."""
-    every = all_orders(LIMIT_SIZE)
-    within, best = 0.0, 0.0
-    for plan in reading.plans:
-        found = mean_tau(JUDGES[name], LIMIT_SIZE, plan.way, groups=groups, seed=seed) / whole
-        best, calls = max(best, found), plan.calls or 0
-        if reading.goal is not None and calls <= reading.goal * every:
-            within = max(within, found)
-        if found >= ENOUGH:
-            missed = reading.goal is not None and within < ENOUGH
-            told = f"\n{within:.0%} within the goal" if missed else ""
-            return f"{calls} = {calls / every:.2f} ×{told}"
-    return f"none\n{best:.0%} at best"
+    if found.calls is None:
+        return f"none\n{found.best:.0%} at best"
+    missed = reading.goal is not None and found.within < ENOUGH
+    more = f"\n{found.within:.0%} within the goal" if missed else ""
+    return f"{found.calls} = {found.calls / all_orders(LIMIT_SIZE):.2f} ×{more}"
 
 
 def _tracked(console: Console, rows: list[Row], what: str) -> Iterable[Row]:

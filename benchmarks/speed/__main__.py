@@ -14,16 +14,21 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from dataclasses import asdict
 from importlib import import_module
 
+from benchmarks.speed.peers.roster import PEERS
 from benchmarks.speed.row import Row
 
 ROWS = (
-    "assess_cpu", "compare_cpu", "cached:distinct", "cached:repeated", "lookups", "start", "memory",
-    "workers",
+    "assess_cpu", "compare_cpu", "cached:redis", "cached:near", "cached:bodies", "lookups",
+    "start", "memory", "workers", "latency:assess", "latency:compare", "prefix", "rank_calls:odds",
+    "rank_calls:graded", "peers", "litellm_proxy",
 )  # fmt: skip
 """Modules beside this one, with the kind that their ``measure`` is asked for."""
+PARTS = tuple(f"peers:{peer.name}" for peer in PEERS)
+"""Rows that are measured by name only: one peer each."""
 VERSIONS = ("litellm", "fastapi", "uvicorn", "redis", "aiohttp")
 
 
@@ -31,29 +36,31 @@ def main() -> int:
     """Measure, and print a table in Markdown; 1 where a row could not be measured."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument(
-        "rows", nargs="*", metavar="ROW", help=f"of {', '.join(ROWS)} (default: all)"
+        "rows",
+        nargs="*",
+        metavar="ROW",
+        help=f"of {', '.join(ROWS + PARTS)} (default: {', '.join(ROWS)})",
     )
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        module, *kind = given.one.split(":")
-        row: Row = import_module(f"benchmarks.speed.{module}").measure(*kind)
-        print(json.dumps(asdict(row)))
-        return 0
-    if unknown := set(given.rows) - set(ROWS):
-        parser.error(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
+        return _measure(given.one)
+    if unknown := set(given.rows) - {*ROWS, *PARTS}:
+        known = ", ".join(ROWS + PARTS)
+        parser.error(f"no such row: {', '.join(sorted(unknown))}; there are {known}")
     broken = False
+    began = time.monotonic()
     found_rows: list[Row] = []
     names = given.rows or ROWS
     for number, name in enumerate(names, 1):
         print(f"[{number}/{len(names)}] {name} ...", file=sys.stderr, flush=True)
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.speed", "--one", name],
-            capture_output=True, text=True, check=False,
+            stdout=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
+            print(f"{name} could not be measured", file=sys.stderr)
             broken = True
-            print(done.stderr[-2000:], file=sys.stderr)
             continue
         row = Row(**json.loads(done.stdout.splitlines()[-1]))
         found_rows.append(row)
@@ -61,9 +68,22 @@ def main() -> int:
     print(_heading())
     print("| row | against, in the same run | goal | measured | |\n|---|---|---|---|---|")
     for row in found_rows:
-        met = "met" if row.met else "not met"
-        print(f"| {row.name} | {row.against} | {row.goal} | {row.value:.2f} {row.unit} | {met} |")
+        print(f"| {row.name} | {row.against} | {row.goal} | {row.measured} | {row.verdict} |")
+    took = datetime.timedelta(seconds=round(time.monotonic() - began))
+    print(f"\n{len(found_rows)} of {len(names)} rows, measured in {took} (h:mm:ss)")
     return int(broken)
+
+
+def _measure(name: str) -> int:
+    """In a process of its own: print the row as JSON, or why there is none."""
+    module, *kind = name.split(":")
+    try:
+        row: Row = import_module(f"benchmarks.speed.{module}").measure(*kind)
+    except (RuntimeError, OSError) as error:
+        print(f"{name}: {error or type(error).__name__}", file=sys.stderr)
+        return 1
+    print(json.dumps(asdict(row)))
+    return 0
 
 
 def _heading() -> str:

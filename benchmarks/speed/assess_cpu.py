@@ -10,8 +10,9 @@ import argparse
 import itertools
 
 from benchmarks.faults.stage import upstream
+from benchmarks.speed.rounds import in_turns
 from benchmarks.speed.row import Row
-from benchmarks.speed.stand import IN_FLIGHT, LATENCY_S, Costs, assess, bare, cost_of, service
+from benchmarks.speed.stand import IN_FLIGHT, LATENCY_S, assess, bare, cost_of, service
 
 GOAL = 0.25
 CHARS = 1000
@@ -20,17 +21,15 @@ CHARS = 1000
 
 def measure(*, requests: int = 400, rounds: int = 5) -> Row:
     """The row: medians over ``rounds`` of ``requests``, after one to warm up."""
-    costs = Costs()
     numbers = itertools.count(1)
     with upstream() as provider:
         provider.control(latency_s=LATENCY_S)
         with service(provider.url) as ours, bare(provider.url, CHARS + 500) as calls:
-            for number in range(rounds + 1):
-                cost = cost_of(ours, [assess(next(numbers), chars=CHARS) for _ in range(requests)])
-                beside = calls(requests)
-                if number:
-                    costs.add("service", cost)
-                    costs.add("bare", beside)
+
+            def assessed() -> float:
+                return cost_of(ours, [assess(next(numbers), chars=CHARS) for _ in range(requests)])
+
+            costs = in_turns(rounds, "assess_cpu", service=assessed, bare=lambda: calls(requests))
     ratio = costs.ratio("service", "bare")
     return Row(
         name="CPU per uncached assess through the HTTP service, OpenAI-compatible judge",

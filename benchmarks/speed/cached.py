@@ -1,13 +1,16 @@
 """What a verdict costs that is there already, beside a FastAPI that says hello.
 
-``python -m benchmarks.speed.cached`` asks one worker, in turns with the hello world: for verdicts
-that are in a Redis of its own, each request another one; then for one and the same. What counts is
-processor time per request, for that is what bounds the rate of one worker; rates are told beside.
+``python -m benchmarks.speed.cached`` asks one worker, in turns with the hello world, for many
+verdicts in turn: ``redis`` keeps them in a Redis of its own, ``near`` in the embedded store, whose
+values the process has at hand; the same bodies come again and again. ``bodies`` is ``redis`` with
+another body each time, for which the same verdicts do. What counts is processor time per request,
+for that is what bounds the rate of one worker; rates are told beside.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 from collections.abc import Iterator, Sequence
@@ -20,14 +23,16 @@ from benchmarks.faults.load import Ask
 from benchmarks.faults.redis_server import RedisServer
 from benchmarks.faults.stage import upstream
 from benchmarks.speed.hammer import MARK, hammer, request
+from benchmarks.speed.rounds import rounds_of
 from benchmarks.speed.row import Row
 from benchmarks.speed.stand import ask_all, assess, child, service
 
-Kind = Literal["distinct", "repeated"]
-GOALS: dict[Kind, float] = {"distinct": 0.55, "repeated": 0.80}
+Kind = Literal["redis", "near", "bodies"]
+GOALS: dict[Kind, float] = {"redis": 0.55, "near": 0.80, "bodies": 0.55}
 NAMES: dict[Kind, str] = {
-    "distinct": "cached assess, real Redis, distinct keys, one worker",
-    "repeated": "cached assess, the same key again and again, one worker",
+    "redis": "cached assess, real Redis, distinct keys, bodies that come again, one worker",
+    "near": "the same from the embedded store, in the process",
+    "bodies": "cached assess, real Redis, distinct keys, a new body each time",
 }
 KEYS = 500
 MOST_ASKED = 0.02
@@ -44,22 +49,22 @@ def hello() -> Iterator[tuple[str, psutil.Process]]:
 
 
 def measure(kind: Kind, *, requests: int = 4000, rounds: int = 5, chars: int = 1000) -> Row:
-    """The row for distinct or repeated keys: medians over ``rounds`` of ``requests``."""
+    """The row of one kind: medians over ``rounds`` of ``requests``."""
     asks = [assess(number, chars=chars) for number in range(1, KEYS + 1)]
     cost: dict[str, list[float]] = {"service": [], "hello": []}
     rate: dict[str, list[float]] = {"service": [], "hello": []}
     with upstream() as provider, RedisServer() as redis:
         provider.control(latency_s=0.0)
-        settings = {"REDIS_URL": redis.url}
+        settings = {} if kind == "near" else {"REDIS_URL": redis.url}
         with service(provider.url, settings=settings) as ours, hello() as (url, greeter):
             ask_all(ours.url, asks)
             calls = 0
-            bodies = [request(ask) for ask in (asks if kind == "distinct" else asks[:1])]
             plain = [request(Ask(path="/hello", body=None))]
             own = psutil.Process(ours.pid)
-            for number in range(rounds + 1):
+            for number in rounds_of(rounds, f"cached:{kind}"):
                 if number == 1:
                     calls = provider.stats()["calls"]
+                bodies = _bodies(kind, asks, number, requests)
                 for who, target, process, sent, mark in (
                     ("service", ours.url, own, bodies, MARK),
                     ("hello", url, greeter, plain, b""),
@@ -86,6 +91,16 @@ def measure(kind: Kind, *, requests: int = 4000, rounds: int = 5, chars: int = 1
         detail=f"{told}\n{rounds} rounds of {requests}, {KEYS} keys, candidates of {chars} chars; "
         f"{asked} not from the cache",
     )
+
+
+def _bodies(kind: Kind, asks: Sequence[Ask], number: int, requests: int) -> list[bytes]:
+    """What is sent in a round."""
+    if kind != "bodies":
+        return [request(ask) for ask in asks]
+    return [
+        request(Ask(path=ask.path, body={**(ask.body or {}), "metadata": {"step": [number, n]}}))
+        for n, ask in enumerate(itertools.islice(itertools.cycle(asks), requests))
+    ]
 
 
 def _hit(

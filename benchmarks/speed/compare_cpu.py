@@ -9,25 +9,30 @@ from __future__ import annotations
 import argparse
 import itertools
 
-from benchmarks.faults.stage import upstream
+from benchmarks.faults.stage import Service, upstream
+from benchmarks.speed.rounds import in_turns
 from benchmarks.speed.row import Row
-from benchmarks.speed.stand import IN_FLIGHT, LATENCY_S, Costs, compare, cost_of, service
+from benchmarks.speed.stand import IN_FLIGHT, LATENCY_S, compare, cost_of, service
 
 GOAL = 0.20
 
 
 def measure(*, requests: int = 200, rounds: int = 5) -> Row:
     """The row: medians over ``rounds`` of ``requests``, after one to warm up."""
-    costs = Costs()
     numbers = itertools.count(1)
+
+    def compared(by: Service) -> float:
+        return cost_of(by, [compare(next(numbers)) for _ in range(requests)])
+
     with upstream() as provider:
         provider.control(latency_s=LATENCY_S)
         with service(provider.url) as direct, service(provider.url, "litellm") as translated:
-            for number in range(rounds + 1):
-                for who, asked in (("direct", direct), ("litellm", translated)):
-                    cost = cost_of(asked, [compare(next(numbers)) for _ in range(requests)])
-                    if number:
-                        costs.add(who, cost)
+            costs = in_turns(
+                rounds,
+                "compare_cpu",
+                direct=lambda: compared(direct),
+                litellm=lambda: compared(translated),
+            )
     ratio = costs.ratio("direct", "litellm")
     return Row(
         name="CPU per uncached compare (two orders) through the HTTP service",

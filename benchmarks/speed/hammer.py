@@ -8,12 +8,11 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
-from urllib.parse import urlsplit
 
 import uvloop
 
 from benchmarks.faults.load import Ask
+from benchmarks.speed.connection import Connection
 
 CONNECTIONS = 64
 MARK = b'"status":"success"'
@@ -48,21 +47,11 @@ def hammer(url: str, requests: Sequence[bytes], total: int, *, mark: bytes = b""
     """Send ``total`` requests, taken in turn. Raises RuntimeError for an answer without ``mark``
     and for any status but 200.
     """
-    parts = urlsplit(url)
     turn = itertools.islice(itertools.cycle(requests), total)
 
     async def run() -> float:
-        loop = asyncio.get_running_loop()
         started = time.perf_counter()
-        callers = []
-        for _ in range(min(CONNECTIONS, total)):
-            done: asyncio.Future[None] = loop.create_future()
-            await loop.create_connection(
-                lambda done=done: _Caller(turn, mark, done),  # type: ignore[misc]
-                parts.hostname or "",
-                parts.port or 80,
-            )
-            callers.append(done)
+        callers = [_caller(url, turn, mark) for _ in range(min(CONNECTIONS, total))]
         await asyncio.gather(*callers)
         return time.perf_counter() - started
 
@@ -70,45 +59,24 @@ def hammer(url: str, requests: Sequence[bytes], total: int, *, mark: bytes = b""
         return Hammered(total, runner.run(run()))
 
 
-class _Caller(asyncio.Protocol):
-    def __init__(self, todo: Iterator[bytes], mark: bytes, done: asyncio.Future[None]) -> None:
-        self._todo = todo
-        self._mark = mark
-        self._done = done
-        self._got = b""
+async def _caller(url: str, turn: Iterator[bytes], mark: bytes) -> None:
+    """Ask over one connection until nothing is left to ask."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
-        self._next()
+    def ask(connection: Connection) -> None:
+        one = next(turn, None)
+        if one is not None:
+            connection.send(one)
+        elif not done.done():
+            done.set_result(None)
 
-    def data_received(self, data: bytes) -> None:
-        got = self._got = self._got + data
-        head, split, body = got.partition(b"\r\n\r\n")
-        if not split:
-            return
-        length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
-        if len(body) < int(length):
-            return
-        self._got = b""
-        if b" 200 " not in head[:16] or self._mark not in body:
-            self._end(RuntimeError(f"not answered: {got[:300]!r}"))
-            return
-        self._next()
+    def failed(_: Connection, error: Exception) -> None:
+        if not done.done():
+            done.set_exception(error)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._end(ConnectionError("the connection ended"))
-
-    def _next(self) -> None:
-        one = next(self._todo, None)
-        if one is None:
-            self._end(None)
-        else:
-            self._transport.write(one)
-
-    def _end(self, error: Exception | None) -> None:
-        if not self._done.done():
-            if error is None:
-                self._done.set_result(None)
-            else:
-                self._done.set_exception(error)
-            self._transport.close()
+    connection = await Connection.to(url, mark, ask, failed)
+    ask(connection)
+    try:
+        await done
+    finally:
+        connection.close()

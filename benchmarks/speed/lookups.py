@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable
 import uvloop
 
 from benchmarks.faults.redis_server import RedisServer
+from benchmarks.speed.rounds import rounds_of
 from benchmarks.speed.row import Row
 from judge_service.adapters.redis_store import RedisStore
 from judge_service.adapters.redis_url import parse_redis_url
@@ -60,7 +61,7 @@ async def _seconds(url: str, groups: int, rounds: int) -> tuple[list[float], lis
             _check([await store.get(key) for key in keys])
 
         found: tuple[list[float], list[float]] = ([], [])
-        for number in range(rounds + 1):
+        for number in rounds_of(rounds, "lookups"):
             for way, seconds in zip((together, singly), found, strict=True):
                 spent = await _spent(way, groups)
                 if number:

@@ -13,12 +13,14 @@ from benchmarks.speed.row import Row
 
 GOAL_MB = 85.0
 LITELLM_GOAL_MB = 250.0
+IDLE_S = 3.0
+"""Some of what the first request needs is loaded soon after the start."""
 
 
 def measure(*, rounds: int = 3) -> Row:
     """The row: medians over ``rounds``."""
-    direct = statistics.median(start(OPENAI).rss_mb for _ in range(rounds))
-    loaded = statistics.median(start(LITELLM).rss_mb for _ in range(rounds))
+    direct = statistics.median(start(OPENAI, idle_s=IDLE_S).rss_mb for _ in range(rounds))
+    loaded = statistics.median(start(LITELLM, idle_s=IDLE_S).rss_mb for _ in range(rounds))
     return Row(
         name="memory of a worker, idle",
         against="nothing",
@@ -26,7 +28,8 @@ def measure(*, rounds: int = 3) -> Row:
         value=direct,
         unit="MB",
         met=direct <= GOAL_MB and loaded <= LITELLM_GOAL_MB,
-        detail=f"resident: {direct:.0f} MB, with LiteLLM {loaded:.0f} MB; {rounds} rounds",
+        told=f"{direct:.0f} MB; with LiteLLM {loaded:.0f} MB",
+        detail=f"resident; {rounds} rounds",
     )
 
 

@@ -59,13 +59,15 @@ def _folder(judge: str) -> Iterator[dict[str, str]]:
         }
 
 
-def start(judge: str) -> Started:
-    """Start a service with one judge, wait until it is ready, and stop it.
+def start(judge: str, *, idle_s: float = 0.0) -> Started:
+    """Start a service with one judge, wait until it is ready, and stop it; what it has loaded is
+    measured ``idle_s`` later.
 
     Raises RuntimeError where it does not start.
     """
     command = [sys.executable, "-m", "judge_service.cli", "serve", "--json"]
-    with _folder(judge) as environ:
+    # The client reads certificates when it is made, which is not the service's time.
+    with _folder(judge) as environ, httpx.Client(trust_env=False) as http:
         began = time.monotonic()
         process = subprocess.Popen(
             command, cwd=ROOT, env=environ, text=True,
@@ -76,10 +78,11 @@ def start(judge: str) -> Started:
             line = process.stdout.readline()
             if not line:
                 raise RuntimeError("the service did not start")
-            httpx.get(f"{json.loads(line)['url']}/readyz", trust_env=False).raise_for_status()
+            http.get(f"{json.loads(line)['url']}/readyz").raise_for_status()
             seconds = time.monotonic() - began
             seen = psutil.Process(process.pid)
             times = seen.cpu_times()
+            time.sleep(idle_s)
             rss_mb = seen.memory_info().rss / 1e6
             return Started(seconds, times.user + times.system, rss_mb)
         finally:

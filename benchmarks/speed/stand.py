@@ -88,6 +88,15 @@ def compare(number: int, *, chars: int = 1000) -> Ask:
     return Ask(path="/v1/compare", body=body)
 
 
+def bare_body(number: int, *, chars: int = 1000) -> Ask:
+    """A request to the provider itself, about as long as that of an assessment."""
+    user = by_hand.message(
+        by_hand.block("prompt", text(number // 32, 500)),
+        by_hand.block("candidate", text(number, chars)),
+    )
+    return Ask(path="/v1/chat/completions", body=by_hand.body(user, model="alpha"))
+
+
 def cost_of(service: Service, asks: list[Ask], *, in_flight: int = IN_FLIGHT) -> float:
     """Milliseconds of the service's processor time for each of ``asks``.
 

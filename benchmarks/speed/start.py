@@ -9,6 +9,7 @@ import argparse
 import statistics
 
 from benchmarks.speed.process import OPENAI, Started, imported, start
+from benchmarks.speed.rounds import rounds_of
 from benchmarks.speed.row import Row
 
 GOAL = 1.5
@@ -19,7 +20,7 @@ def measure(*, rounds: int = 7) -> Row:
     """The row: medians over ``rounds``, after one to warm up."""
     ours: list[Started] = []
     bare: list[Started] = []
-    for number in range(rounds + 1):
+    for number in rounds_of(rounds, "start"):
         one, beside = start(OPENAI), imported(BARE)
         if number:
             ours.append(one)

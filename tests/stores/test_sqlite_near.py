@@ -30,9 +30,11 @@ def near(ticks: Ticks, max_bytes: int = 10_000) -> Near:
     return Near(clock=ticks, tick=ticks, max_bytes=max_bytes)
 
 
-def read(one: Near, ticks: Ticks, version: int = 1, changes: int | None = None, **is_: str) -> None:
+def read(
+    one: Near, ticks: Ticks, version: int = 1, changes: int | None = None, **values: str
+) -> None:
     """A read of the file that found these."""
-    found = {key: Entry(value.encode(), LATER) for key, value in is_.items()}
+    found = {key: Entry(value.encode(), LATER) for key, value in values.items()}
     changes = one.changes if changes is None else changes
     one.read(found, version=version, began=ticks(), changes=changes)
 
@@ -87,7 +89,8 @@ def test_the_oldest_make_room() -> None:
     ticks = Ticks()
     one = near(ticks, max_bytes=5_000)
     for number in range(100):
-        read(one, ticks, **{f"key{number}": "x" * 700})
+        entry = Entry(b"x" * 700, LATER)
+        one.read({f"key{number}": entry}, version=1, began=ticks(), changes=0)
 
     kept = [number for number in range(100) if one.get(f"key{number}") is not None]
     assert kept == [95, 96, 97, 98, 99]
