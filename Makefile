@@ -107,4 +107,4 @@ lock: ## Resolve the lock files anew (in an installed environment)
 	echo hatchling | $(COMPILE) - -c requirements-dev.lock -o build.lock
 
 clean: ## Remove what was installed and built
-	rm -rf $(VENV) .venv-trl build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-trl .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -7,6 +7,7 @@ import dataclasses
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import TypeAlias
 
@@ -40,7 +41,7 @@ from judge_service.ranking.length_window import LengthWindow
 from judge_service.request import AssessRequest, CompareRequest, RankRequest, Request
 from judge_service.rubric.library import Library
 from judge_service.rubric.rubric import Rubric
-from judge_service.rules import RuleNeedsReference
+from judge_service.rules import RuleNeedsReference, get_ready
 from judge_service.types import Candidate
 from judge_service.verdicts.source import VerdictSource
 
@@ -147,7 +148,7 @@ class Engine:
         lost: JudgingError | None = None,
     ) -> RankOutcome:
         """Rank a group, in the same way. Raises RequestError, nothing else."""
-        await self._load("ranking", lambda: import_module("judge_service.ranking.rank"))
+        await self._load("ranking", partial(import_module, "judge_service.ranking.rank"))
         from judge_service.ranking import rank as ranking
 
         case = case or self.check(request)
@@ -198,7 +199,7 @@ class Engine:
     async def get_ready(self, rubric: Rubric) -> None:
         """Let the rules of a rubric load what they need, before candidates are inspected."""
         if rubric.rubric_hash not in self._loaded:
-            await self._load(rubric.rubric_hash, lambda: [r.get_ready() for r in rubric.rules])
+            await self._load(rubric.rubric_hash, partial(get_ready, rubric.rules))
 
     async def _load(self, what: str, load: Callable[[], object]) -> None:
         """Load libraries and patterns before their first use, beside the loop: that takes a while,

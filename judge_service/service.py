@@ -95,14 +95,17 @@ async def open_service(
     read_ahead: bool = False,
     watched: bool = False,
     observer: Observer = nobody,
+    library: Library | None = None,
 ) -> AsyncIterator[Service]:
     """Load rubrics and judges and make them ready; closes everything at the end.
 
-    ``read_ahead`` lets the embedded model read the first questions while nobody asks yet.
-    A ``watched`` one watches its traffic. Raises ConfigError when anything cannot be right.
+    ``read_ahead`` loads what the first request would wait for, and lets the embedded model read the
+    first questions, while nobody asks yet.
+    A ``watched`` one watches its traffic. ``library`` is the shipped one, where it was loaded
+    before. Raises ConfigError when anything cannot be right.
     """
     folder = folder_of(settings)
-    library = library_of(settings) if folder is None else folder.library
+    library = folder.library if folder is not None else library or library_of(settings)
     secret = load_secret(settings)
     store = open_store(settings, observer)
     bench = _bench(settings, library)
@@ -145,8 +148,8 @@ async def open_service(
         )
         gold = (settings.anchors_dir or shipped("anchors")) / "gold"
         await watch.open(engine, gold, store, secret)
-        if local is not None and read_ahead:
-            local.read_ahead(_first_questions(library))
+        if read_ahead:
+            _read_ahead(backend, local, library)
         if folder is not None:
             folder.follow()
         board = BiasBoard(store, secret, engine.history, engine.scores)
@@ -210,6 +213,12 @@ def _room(gates: Gates, bench: Bench) -> Room:
         return None
 
     return room
+
+
+def _read_ahead(backend: BackendRouter, local: LocalModel | None, library: Library) -> None:
+    backend.load_ahead()
+    if local is not None:
+        local.read_ahead(_first_questions(library))
 
 
 def _first_questions(library: Library) -> list[str]:

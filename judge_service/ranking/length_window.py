@@ -7,12 +7,11 @@ part in it (the pooled correlation within groups).
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-
-import numpy as np
 
 WINDOW = 50
 """How many groups are looked at, the latest ones."""
@@ -40,6 +39,8 @@ class LengthWindow:
         """Note a group; one in which nothing varies has nothing to say."""
         if len(set(rewards)) < 2 or len(set(chars)) < 2:
             return
+        import numpy as np
+
         reward = np.array(rewards) - np.mean(rewards)
         length = np.log1p(np.array(chars, dtype=np.float64))
         length -= length.mean()
@@ -55,6 +56,6 @@ class LengthWindow:
         rewards, lengths, both = (sum(one[n] for one in groups) for n in (1, 2, 3))
         if rewards <= 0.0 or lengths <= 0.0:
             return None
-        r = float(both / np.sqrt(rewards * lengths))
+        r = float(both / (math.sqrt(rewards) * math.sqrt(lengths)))
         # A rounding error beyond the ends is no correlation beyond 1.
-        return min(1.0, max(-1.0, r)) if np.isfinite(r) else None
+        return min(1.0, max(-1.0, r)) if math.isfinite(r) else None

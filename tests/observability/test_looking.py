@@ -11,9 +11,9 @@ import pytest
 
 from judge_service import __version__
 from judge_service.access.keys_file import key_hash, pepper_of
-from judge_service.api.bias import BiasAnswer
 from judge_service.api.live import LiveJudges
 from judge_service.api.looking_answers import HealthAnswer, JudgesAnswer, ReadyAnswer
+from judge_service.bias.report import BiasReport
 from judge_service.events import BreakerChanged, QueueChanged
 from judge_service.judging.interval import wilson
 from tests.harness import RunningService, judged_by
@@ -30,7 +30,7 @@ def test_bias_with_intervals(service: RunningService, provider: FakeProvider) ->
     for _ in range(3):
         service.compare("A good answer.", "An answer.")
 
-    found = BiasAnswer.model_validate(service.http.get("/v1/bias").json())
+    found = BiasReport.model_validate(service.http.get("/v1/bias").json())
 
     alpha, beta = found.judges
     assert (found.window, alpha.judge, alpha.family, alpha.pairs) == (500, "alpha", "alpha", 4)
