@@ -177,3 +177,28 @@ def test_an_input_that_is_one_text(service: RunningService, provider: FakeProvid
     body["responses_create_params"] = {"input": "A question in one text?"}
     provider.behave("main", behaviours.honest())
     assert verify(service, body)["reward"] == 0.75
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"status": "failed", "output": []},
+        {"status": "cancelled"},
+        {"error": {"code": "server_error", "message": "out of memory"}},
+        {"status": "failed", "error": {"message": None}},
+        {"error": "\U0001f600" * 1000},
+    ],
+    ids=["failed", "cancelled", "error", "no words", "long"],
+)
+@pytest.mark.parametrize("query", ["", "?group=2"], ids=["alone", "group"])
+def test_a_rollout_that_was_never_finished(
+    service: RunningService, provider: FakeProvider, more: dict[str, Any], query: str
+) -> None:
+    """It is no answer: masked with a class of its own, at once, and no judge is asked."""
+    body = rollout("5 a")
+    body["response"] |= more
+    answer = verify(service, body, URL + query)
+
+    assert answer["_ng_failure_class"] == "rollout_failed"
+    assert (answer["mask_sample"], answer["judge_failed"]) == (True, 1.0)
+    assert provider.requests == []

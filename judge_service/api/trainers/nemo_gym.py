@@ -16,7 +16,7 @@ from judge_service.api.trainers.judging import answered
 from judge_service.api.trainers.nemo_items import messages_of_items
 from judge_service.api.trainers.page import documented, responses
 from judge_service.api.trainers.query import Trainer
-from judge_service.api.trainers.scored import Scored
+from judge_service.api.trainers.scored import Failure, Scored, no_numbers
 from judge_service.api.trainers.texts import (
     bounded,
     first_there,
@@ -31,6 +31,8 @@ from judge_service.types import Candidate, Message, Prompt
 TRAINER = Trainer(name="nemo-gym", budget_s=170.0, max_budget_s=MAX_TIMEOUT_S)
 REFERENCES = ("reference", "ground_truth", "expected_answer", "answer", "label")
 FAILURE_CLASS, FAILURE_ERROR = "_ng_failure_class", "_ng_failure_judge_error"
+BROKEN = "rollout_failed"
+"""The class of a rollout that its own model did not finish."""
 MAX_RESPONSE_BYTES = 4 * MAX_TEXT_BYTES
 """How long all texts of one rollout may be together."""
 EXAMPLE: dict[str, Any] = {
@@ -55,10 +57,16 @@ async def verify(
     """Judge a rollout; hold the request while its judges cannot be reached.
 
     The request comes back with ``reward`` and ``reward_components``. What could not be judged in
-    time has a failure class and is masked; its reward is a placeholder.
+    time, or was never finished by the policy's model, has a failure class and is masked; its reward
+    is a placeholder.
     """
     call = call_of(request, service, caller, TRAINER, rubric)
     body, item = await read(call, lambda data: item_of(data, call))
+    broken = rollout_error(body["response"])
+    if broken is not None:
+        failure = Failure(code=BROKEN, message=broken, retryable=False)
+        numbers = no_numbers(call.rubric, group=call.grouped) | {"judge_failed": 1.0}
+        return FiniteJSONResponse(answer_of(body, Scored(failure=failure, numbers=numbers)))
     return await answered(call, [item], lambda found: FiniteJSONResponse(answer_of(body, found[0])))
 
 
@@ -79,9 +87,21 @@ def answer_of(body: dict[str, Any], found: Scored) -> dict[str, Any]:
         **{f"judge/{name}": value for name, value in found.numbers.items()},
     }
     if found.failure is not None:
-        answer[FAILURE_CLASS] = "judge_failed"
+        broken = found.failure.code == BROKEN
+        answer[FAILURE_CLASS] = BROKEN if broken else "judge_failed"
         answer[FAILURE_ERROR] = f"{found.failure.code}: {found.failure.message}"
     return answer
+
+
+def rollout_error(response: dict[str, Any]) -> str | None:
+    """Why the policy's model gave no response, where the response says so: such a rollout was
+    never finished, and is no candidate.
+    """
+    error, status = response.get("error"), response.get("status")
+    if error is None and status not in ("failed", "cancelled"):
+        return None
+    told = error.get("message") if isinstance(error, dict) else error
+    return f"the policy's model gave no response: {str(told or status)[:200]}"
 
 
 def components(reward: float, rule_part: float) -> dict[str, float]:
