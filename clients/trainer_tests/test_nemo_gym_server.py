@@ -29,7 +29,7 @@ from tests.clients.readme import code
 from tests.clients.stand_in import SUCCESS, Got, StandIn, Told, failed
 
 MARKS = {"_ng_failure_class", "_ng_failure_judge_error"}
-START_S = 120
+START_S = 240
 
 
 def row(text: str, **more: Any) -> dict[str, Any]:

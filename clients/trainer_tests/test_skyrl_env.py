@@ -33,7 +33,7 @@ def test_episodes_of_the_registered_environment() -> None:
         service.script = judged
         register(
             id="judge", entry_point="judge_client.skyrl:JudgeEnv",
-            kwargs={"url": service.url, "timeout_s": 1},
+            kwargs={"url": service.url, "timeout_s": 4},
         )  # fmt: skip
         config = OmegaConf.create({"rubric": "r", "family": ["a", "b"], "api_key": None})
         told = []

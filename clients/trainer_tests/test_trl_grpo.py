@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_grpo import GROUP, STEPS, by_place, train
+from judge_client.trl import JudgeReward
+from service_process import real_service
+from tiny_grpo import FOUR, GROUP, STEPS, by_place, train
 
 from tests.clients.stand_in import SUCCESS, Told, failed
 
@@ -76,20 +78,58 @@ def test_groups_are_ranked() -> None:
     assert done.moved
 
 
-def test_a_group_on_two_processes_is_whole() -> None:
-    """Each process has two of the four members and gets their rewards from the whole group."""
+def on_two_processes(*told: str) -> list[dict[str, Any]]:
+    """What each of two processes, joined by gloo, got in its half of a training."""
     here = Path(__file__).resolve().parent
     ran = subprocess.run(
         [
             sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2",
-            "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", str(here / "tiny_grpo.py"),
+            "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0",
+            str(here / "tiny_grpo.py"), *told,
         ],
-        env={**os.environ, "PYTHONPATH": str(here)}, capture_output=True, text=True, timeout=250,
-        check=True,
+        env={**os.environ, "PYTHONPATH": str(here)}, capture_output=True, text=True, timeout=280,
+        check=False,
     )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    found = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith('{"rank"')]
+    return sorted(found, key=lambda one: int(one["rank"]))
 
-    told = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith('{"rank"')]
-    assert {answer["rank"]: answer["rewards"] for answer in told} == {
-        0: [[0.0, 0.25]] * STEPS,
-        1: [[0.5, 0.75]] * STEPS,
-    }
+
+def test_a_group_on_two_processes_is_whole() -> None:
+    """Each process has two of the four members and gets their rewards from the whole group."""
+    first, second = on_two_processes("gather")
+
+    assert first["rewards"] == [[0.0, 0.25]] * STEPS
+    assert second["rewards"] == [[0.5, 0.75]] * STEPS
+
+
+def test_the_service_puts_a_group_of_two_processes_together() -> None:
+    """Both see one group's rewards, those of one prompt in four failed; the weights move, alike."""
+    with real_service("w5 w6") as url:
+        ranks = on_two_processes("server", url)
+        alone = JudgeReward(url, rubric="pair", mode="group", group_size=GROUP, family="xi")
+        for step in range(len(FOUR)):
+            prompts, texts, rewards = (
+                [one for rank in ranks for one in rank[name][step]]
+                for name in ("prompts", "texts", "rewards")
+            )
+            assert len(set(prompts)) == 1
+            assert rewards == alone(prompts, texts)
+            assert (rewards == [None] * GROUP) is (prompts[0] == "w5 w6")
+
+    assert all(rank["moved"] and rank["finite"] for rank in ranks)
+    assert ranks[0]["weights"] == ranks[1]["weights"]
+    lost = [log["judge_tiny/judge_failed"] for log in ranks[0]["logs"][: len(FOUR)]]
+    assert sorted(lost) == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_an_outage_on_two_processes_trains_nothing() -> None:
+    """With every group failed the weights are the same to the last bit, on both."""
+    with real_service("w") as url:
+        ranks = on_two_processes("server", url)
+
+    for rank in ranks:
+        assert rank["rewards"] == [[None] * 2] * len(FOUR)
+        assert rank["finite"]
+        assert not rank["moved"]
+    assert ranks[0]["weights"] == ranks[1]["weights"]

@@ -1,16 +1,18 @@
-"""Two GRPO steps of a tiny model, built in code, with rewards from a stand-in for the service.
+"""GRPO steps of a tiny model, built in code, with rewards from a stand-in for the service.
 
-Run as a script under torchrun it does so on two processes and prints what each one got.
+Run as a script under torchrun, with the address of a real service, it takes them on two processes
+and prints what each one got.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 STEPS = 2
@@ -24,53 +26,69 @@ class Trained:
     moved: bool
     finite: bool
     posts: int
+    prompts: list[list[str]]
+    texts: list[list[str]]
     rewards: list[list[float | None]]
     logs: list[dict[str, Any]]
+    weights: str
 
 
 def train(script: Callable[[Any], Any], batch: int = GROUP, **settings: Any) -> Trained:
     """Train for two steps; ``script`` answers the reward's batches."""
+    from tests.clients.stand_in import StandIn
+
+    with StandIn() as service:
+        service.script = script
+        done = steps(service.url, ["w1 w2", "w3 w4"] * GROUP, STEPS, batch, **settings)
+        return replace(done, posts=len(service.requests))
+
+
+def steps(url: str, prompts: list[str], count: int, batch: int, **settings: Any) -> Trained:
+    """Train for ``count`` steps with rewards from ``url``."""
     import torch
     from datasets import Dataset
     from judge_client.trl import JudgeReward
     from trl import GRPOConfig, GRPOTrainer
 
-    from tests.clients.stand_in import StandIn
-
     torch.manual_seed(0)
     tokenizer, model = tiny()
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    seen: list[list[float | None]] = []
+    seen: list[tuple[list[str], list[str], list[float | None]]] = []
 
     class Watched(JudgeReward):
         """The reward function, with its answers kept."""
 
-        def __call__(self, *args: Any, **columns: Any) -> list[float | None]:
-            seen.append(super().__call__(*args, **columns))
-            return seen[-1]
+        def __call__(self, prompts: Any, completions: Any, **more: Any) -> list[float | None]:
+            rewards = super().__call__(prompts, completions, **more)
+            seen.append((list(prompts), list(completions), rewards))
+            return rewards
 
-    with StandIn() as service, tempfile.TemporaryDirectory() as folder:
-        service.script = script
-        reward = Watched(service.url, rubric="r", name="judge_tiny", budget_s=20, **settings)
+    reward = Watched(url, **{"rubric": "r", "name": "judge_tiny", "timeout_s": 20, **settings})
+    with tempfile.TemporaryDirectory() as folder:
         config = GRPOConfig(
             output_dir=folder, num_generations=GROUP, per_device_train_batch_size=batch,
-            max_steps=STEPS, max_completion_length=6, learning_rate=1e-2, beta=0.0, use_cpu=True,
+            max_steps=count, max_completion_length=6, learning_rate=1e-2, beta=0.0, use_cpu=True,
             bf16=False, report_to=[], logging_steps=1, save_strategy="no", disable_tqdm=True,
         )  # fmt: skip
-        data = Dataset.from_dict({"prompt": ["w1 w2", "w3 w4"] * GROUP})
         trainer = GRPOTrainer(
-            model=model, reward_funcs=[reward], args=config, train_dataset=data,
-            processing_class=tokenizer,
+            model=model, reward_funcs=[reward], args=config, processing_class=tokenizer,
+            train_dataset=Dataset.from_dict({"prompt": prompts}),
         )  # fmt: skip
         trainer.train()
-        after = model.state_dict()
-        return Trained(
-            moved=any(not torch.equal(before[name], after[name]) for name in before),
-            finite=all(bool(torch.isfinite(value).all()) for value in after.values()),
-            posts=len(service.requests),
-            rewards=seen,
-            logs=trainer.state.log_history,
-        )
+    after = model.state_dict()
+    written = hashlib.sha256()
+    for name in sorted(after):
+        written.update(after[name].numpy().tobytes())
+    return Trained(
+        moved=any(not torch.equal(before[name], after[name]) for name in before),
+        finite=all(bool(torch.isfinite(value).all()) for value in after.values()),
+        posts=0,
+        prompts=[prompts for prompts, _, _ in seen],
+        texts=[texts for _, texts, _ in seen],
+        rewards=[rewards for _, _, rewards in seen],
+        logs=trainer.state.log_history,
+        weights=written.hexdigest(),
+    )
 
 
 def tiny() -> tuple[Any, Any]:
@@ -101,12 +119,19 @@ def by_place(got: Any) -> Any:
     return Told(body={"results": made})
 
 
+FOUR = ["w1 w2", "w3 w4", "w5 w6", "w7 w8"]
+
+
 def main() -> None:
-    """Half of each group on each of two processes."""
+    """Half of each group on each of two processes: each prompt once, or by its place."""
     import conftest  # noqa: F401 - the paths
 
-    done = train(by_place, batch=2, mode="group", group_size=GROUP, across_ranks="gather")
-    told = {"rank": int(os.environ["RANK"]), "rewards": done.rewards}
+    group = {"mode": "group", "group_size": GROUP, "across_ranks": sys.argv[1]}
+    if sys.argv[1] == "gather":
+        done = train(by_place, batch=2, **group)
+    else:
+        done = steps(sys.argv[2], FOUR, len(FOUR), batch=2, rubric="pair", family="xi", **group)
+    told = {"rank": int(os.environ["RANK"]), **asdict(done)}
     sys.stdout.write("\n" + json.dumps(told) + "\n")
 
 

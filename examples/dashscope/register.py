@@ -12,6 +12,7 @@ from dashscope.finetune.reinforcement import (
     FunctionType,
     GroupRewardFunctionComponent,
     RewardFunctionComponent,
+    RolloutFunctionComponent,
 )
 
 HERE = Path(__file__).resolve().parent
@@ -58,14 +59,26 @@ def functions() -> list[RewardFunctionComponent | GroupRewardFunctionComponent]:
     ]
 
 
+def rollout() -> RolloutFunctionComponent:
+    """The one rollout that a job must have; it asks the model that the platform tells it."""
+    return RolloutFunctionComponent(
+        name="ask",
+        timeout=600,
+        fcmodel=FunctionComponentModel(classpath="functions.rollout.ask.AskPolicy"),
+        runtime=FunctionComponentRuntime(env={}),
+    )
+
+
 async def main() -> None:
     """Register, then send each test input to its instance."""
     client = AgenticRL()
-    _, rewards, groups, _, reward_instances, group_instances = await client.register_functions(
-        functions=functions(), lazy_load=False
+    rollouts, rewards, groups, *instances = await client.register_functions(
+        functions=[rollout(), *functions()], lazy_load=False
     )
-    print("registered:", rewards, groups)
+    print("registered:", rollouts, rewards, groups)
+    rollout_instances, reward_instances, group_instances = instances
     tests = [
+        (FunctionType.ROLLOUT, rollout_instances, "rollout_input.json"),
         (FunctionType.REWARD, reward_instances, "reward_input.json"),
         (FunctionType.GROUP_REWARD, group_instances, "group_reward_input.json"),
     ]

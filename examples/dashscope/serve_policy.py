@@ -41,10 +41,16 @@ def main() -> None:
     params.cpuparams.n_threads = os.cpu_count() or 1
     params.verbosity = 1
     params.ui = False
-    server = xllamacpp.Server(params)
+    try:
+        server = xllamacpp.Server(params)
+    except RuntimeError as error:
+        raise SystemExit(f"port {params.port}: {error} Is it free? Set POLICY_PORT.") from None
     print(f"{file.stem} answers on {server.listening_address}/v1", flush=True)
     threading.Event().wait()
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped")

@@ -7,6 +7,7 @@ reports go to the folder named on the command line, or to this one.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,9 @@ This was exit code {code}: {says}. In CI, 0 lets a change of judges through. Loo
 
 def main() -> None:
     """Ask both judges, print the card and write the page. Exits with 1 where that failed."""
+    # Whoever ends this ends the comparison, too.
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda *_: sys.exit(1))
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else HERE).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     judges = folder / "judges-here.toml"
@@ -68,4 +72,7 @@ def run(command: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped")

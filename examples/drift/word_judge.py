@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -65,10 +66,16 @@ class Judge(BaseHTTPRequestHandler):
 def main() -> None:
     """Serve on 127.0.0.1, port JUDGE_PORT or 8091."""
     address = ("127.0.0.1", int(os.environ.get("JUDGE_PORT", "8091")))
-    server = ThreadingHTTPServer(address, Judge)
+    try:
+        server = ThreadingHTTPServer(address, Judge)
+    except (OSError, OverflowError) as error:
+        raise SystemExit(f"port {address[1]}: {error}; set JUDGE_PORT to a free one") from None
     print(f"word-judge answers on http://127.0.0.1:{server.server_port}/v1", flush=True)
     server.serve_forever()
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped")

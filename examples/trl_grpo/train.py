@@ -48,11 +48,11 @@ def main() -> None:
     tokenizer, model = tiny()
     # The service's address comes from JUDGE_SERVICE_URL, or is this machine's port 8080.
     reward = JudgeReward(
-        rubric=given.rubric, name="judge", reference_column="solution", budget_s=100
+        rubric=given.rubric, name="judge", reference_column="solution", timeout_s=100
     )
     train(model, tokenizer, reward, given.steps, given.group)
     print("now the judge is away")
-    away = JudgeReward(NOBODY, rubric=given.rubric, name="judge", budget_s=1)
+    away = JudgeReward(NOBODY, rubric=given.rubric, name="judge", timeout_s=1)
     train(model, tokenizer, away, 1, given.group)
 
 

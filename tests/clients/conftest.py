@@ -24,7 +24,7 @@ GOOD = 4
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of whoever runs the tests do not count."""
-    for name in ("URL", "API_KEY", "RUBRIC", "TIMEOUT_S", "FAMILY", "POLICY_MODEL"):
+    for name in ("URL", "API_KEY", "RUBRIC", "TIMEOUT_S", "FAMILY", "POLICY_MODEL", "PURPOSE"):
         monkeypatch.delenv(f"JUDGE_SERVICE_{name}", raising=False)
 
 

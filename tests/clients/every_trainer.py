@@ -42,6 +42,12 @@ Trained = Sequence[float]
 Module = Callable[[StandIn, float], Trained]
 
 
+def _in_the_place_of(trainer: str, stub: Any) -> None:
+    """Put the stub where the trainer would be, once: modules that run at once share it."""
+    if trainer not in sys.modules:
+        stub.install(sys.modules.__setitem__)
+
+
 def client_assess(to: StandIn, timeout_s: float) -> Trained:
     """The synchronous client."""
     result = JudgeClient(to.url, rubric="r", timeout_s=timeout_s).assess("p", "a")
@@ -79,7 +85,7 @@ def trl(**more: Any) -> Module:
     """TRL's reward function, in one of its modes."""
 
     def rewards(to: StandIn, timeout_s: float) -> Trained:
-        reward = JudgeReward(to.url, rubric="r", budget_s=timeout_s, on_failed="none", **more)
+        reward = JudgeReward(to.url, rubric="r", timeout_s=timeout_s, on_failed="none", **more)
         return [one for one in reward(["p"] * 2, ["a", "b"]) if one is not None]
 
     return rewards
@@ -98,7 +104,7 @@ def verl_sample(to: StandIn, timeout_s: float) -> Trained:
 
 def verl_group(to: StandIn, timeout_s: float) -> Trained:
     """Verl's manager for groups."""
-    stub_verl.install(sys.modules.__setitem__)
+    _in_the_place_of("verl", stub_verl)
     from judge_client.verl import JudgeGroupRewardManager
 
     settings = {"url": to.url, "rubric": "r", "timeout_s": timeout_s, "deadline_s": timeout_s}
@@ -193,7 +199,7 @@ def nemo_gym(**more: Any) -> Module:
     """NeMo Gym's server; what is masked trains nothing."""
 
     def rewards(to: StandIn, timeout_s: float) -> Trained:
-        stub_nemo_gym.install(sys.modules.__setitem__)
+        _in_the_place_of("nemo_gym", stub_nemo_gym)
         from judge_client.nemo_gym import JudgeResourcesServer, JudgeResourcesServerConfig
         from judge_client.nemo_gym.server import JudgeVerifyRequest
 
@@ -211,7 +217,7 @@ def nemo_gym(**more: Any) -> Module:
 
 def areal(to: StandIn, timeout_s: float) -> Trained:
     """AReaL's workflow."""
-    stub_areal.install(sys.modules.__setitem__)
+    _in_the_place_of("areal", stub_areal)
     made = stub_areal._imported("judge_client.areal.JudgeRLVRWorkflow")
     workflow = made(
         gconfig=stub_areal.Config(), tokenizer=stub_areal.Characters(), url=to.url, rubric="r",

@@ -19,6 +19,8 @@ class Status(Enum):
 
     COMPLETED = "completed"
     TRUNCATED = "truncated"
+    ABORTED = "aborted"
+    FAILED = "failed"
 
 
 @dataclass

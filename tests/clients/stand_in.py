@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -61,6 +61,19 @@ def problem(code: str, message: str = "not like this") -> dict[str, Any]:
     return {"error": {"code": code, "message": message, "field": "candidate"}}
 
 
+def _echoed(got: Got, told: Told) -> Told:
+    """The answer with each item's metadata given back, as the service does, unless it has some."""
+    results = told.body.get("results") if isinstance(told.body, dict) else None
+    items = got.body.get("items") if isinstance(got.body, dict) else None
+    if not isinstance(results, list) or not isinstance(items, list):
+        return told
+    made = list(results)
+    for at, (result, item) in enumerate(zip(results, items, strict=False)):
+        if isinstance(result, dict) and result.get("metadata") is None:
+            made[at] = {**result, "metadata": item.get("metadata")}
+    return replace(told, body={**told.body, "results": made})
+
+
 class StandIn:
     """The server; a context manager."""
 
@@ -92,7 +105,7 @@ class StandIn:
                 body=json.loads(body) if body else None,
             )  # fmt: skip
             self.requests.append(got)
-        return self.script(got)
+        return _echoed(got, self.script(got))
 
     def wait(self, seconds: float) -> None:
         """Wait, but not beyond the end of the test."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -99,6 +100,73 @@ def test_a_refused_batch_raises(client: JudgeClient, stand_in: StandIn) -> None:
 
     with pytest.raises(RequestRefused, match=r"items\[1\]"):
         client.assess_many(asked(2))
+
+
+def moved(change: Callable[[list[Any]], list[Any]]) -> Callable[[Got], Told]:
+    """Answers, metadata and all, in another order than that of the items."""
+
+    def script(got: Got) -> Told:
+        made = [
+            {**SUCCESS, "reward": item["metadata"]["reward"], "metadata": item["metadata"]}
+            for item in got.body["items"]
+        ]
+        return Told(body={"results": change(made)})
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda made: made, [0.0, 0.25, 0.5, 0.75]),
+        (lambda made: made[::-1], [None] * 4),
+        (lambda made: [made[1], made[0], *made[2:]], [None, None, 0.5, 0.75]),
+        (lambda made: [made[0]] * 4, [0.0, None, None, None]),
+        (lambda made: [{**made[0], "metadata": {"a": 0}}, *made[1:]], [None, 0.25, 0.5, 0.75]),
+        (lambda made: [*made[:3], {**made[3], "metadata": [1]}], [0.0, 0.25, 0.5, None]),
+    ],
+    ids=["in order", "backwards", "swapped", "one for all", "without its mark", "no metadata"],
+)  # fmt: skip
+def test_an_answer_in_another_place_is_no_reward(
+    client: JudgeClient,
+    stand_in: StandIn,
+    change: Callable[[list[Any]], list[Any]],
+    expected: list[float | None],
+) -> None:
+    """Answers that are not where their requests are have failed; none is given to another."""
+    stand_in.script = moved(change)
+
+    results = client.assess_many(asked(4))
+
+    assert rewards(results) == expected
+    failed = [result.error for result in results if isinstance(result, AssessFailed)]
+    assert {(error.code, error.at) for error in failed} <= {("protocol", "client")}
+
+
+def test_an_answer_of_another_batch_is_no_reward(client: JudgeClient, stand_in: StandIn) -> None:
+    """What a cache kept of a batch of as many items is not taken for the answer to this one."""
+    kept: list[Told] = []
+
+    def script(got: Got) -> Told:
+        kept.append(moved(lambda made: made)(got))
+        return kept[0]
+
+    stand_in.script = script
+
+    assert rewards(client.assess_many(asked(2))) == [0.0, 0.5]
+    assert rewards(client.assess_many(asked(2, "another text"))) == [None, None]
+
+
+def test_metadata_comes_back_as_it_was(client: JudgeClient, stand_in: StandIn) -> None:
+    """What the client adds to know the answers again is not seen."""
+    stand_in.says(Told(body={"results": [SUCCESS, SUCCESS]}))
+    items = [*asked(1), Assess(prompt="p", candidate="c")]
+
+    first, second = client.assess_many(items)
+
+    assert first.metadata == {"reward": 0.0}
+    assert second.metadata is None
+    assert all("judge_client_item" not in str(result.raw) for result in (first, second))
 
 
 def test_joins_do_not_go_in_batches(client: JudgeClient) -> None:

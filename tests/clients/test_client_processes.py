@@ -9,13 +9,18 @@ import pickle
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from judge_client import Assessed, AsyncJudgeClient, JudgeClient
 
+from tests.clients.forms import FORMS, Form, Rewards
 from tests.clients.stand_in import SUCCESS, Got, StandIn, Told
+from tests.harness import RunningService
+from tests.provider import FakeProvider
 
-Ask = Callable[[object, float], float | None]
+TEXTS = ["4 of five", "1 of five", "5 of five", "2 of five"]
+WORTH = [0.75, 0.0, 1.0, 0.25]
 
 
 def echo(got: Got) -> Told:
@@ -36,36 +41,87 @@ def ask(client: JudgeClient, reward: float) -> float | None:
     return result.reward if isinstance(result, Assessed) else None
 
 
-def ask_async(client: AsyncJudgeClient, reward: float) -> float | None:
-    """The same by a loop of its own."""
-
-    async def run() -> float | None:
-        result = await client.assess("p", str(reward))
-        return result.reward if isinstance(result, Assessed) else None
-
-    return asyncio.run(run())
+def in_threads(form: Form, made: Any) -> list[Rewards]:
+    """From many threads at once."""
+    with ThreadPoolExecutor(8) as threads:
+        return list(threads.map(lambda n: form.score(made, TEXTS), range(8)))
 
 
-def test_threads_share_a_client(client: JudgeClient, stand_in: StandIn) -> None:
-    """Answers go to who asked, whoever asks at once."""
-    with ThreadPoolExecutor(16) as threads:
-        got = list(threads.map(lambda n: ask(client, n / 100), range(100)))
+def in_a_loop(form: Form, made: Any) -> list[Rewards]:
+    """Inside a loop that runs, as in a notebook, in threads of which each begins loops anew."""
 
-    assert got == [n / 100 for n in range(100)]
+    async def run() -> Rewards:
+        return await asyncio.to_thread(form.score, made, TEXTS)
+
+    return [asyncio.run(run()), asyncio.run(run())]
 
 
-def test_threads_with_loops_share_a_client(client: JudgeClient, stand_in: StandIn) -> None:
-    """The asynchronous client, too, each thread with loops of its own."""
-    shared = AsyncJudgeClient(stand_in.url, rubric="quality")
+def again_and_again(form: Form, made: Any) -> list[Rewards]:
+    """One call after the other: under ``asyncio.run`` twice and more."""
+    return [form.score(made, TEXTS) for _ in range(3)]
 
-    with ThreadPoolExecutor(4) as threads:
-        got = list(threads.map(lambda n: ask_async(shared, n / 20), range(20)))
 
-    assert got == [n / 20 for n in range(20)]
+def pickled(form: Form, made: Any) -> list[Rewards]:
+    """What was in use, as a pickle."""
+    before = form.score(made, TEXTS)
+    return [before, form.score(pickle.loads(pickle.dumps(made)), TEXTS)]  # noqa: S301 - our own
+
+
+def in_workers(way: str) -> Callable[[Form, Any], list[Rewards]]:
+    """In processes that get a pickle, by what is in use here, and here afterwards."""
+
+    def run(form: Form, made: Any) -> list[Rewards]:
+        before = form.score(made, TEXTS)
+        with multiprocessing.get_context(way).Pool(2) as pool:
+            there = pool.starmap(form.score, [(made, TEXTS)] * 4)
+            pool.close()
+            pool.join()
+        return [before, *there, form.score(made, TEXTS)]
+
+    return run
+
+
+def inherited(form: Form, made: Any) -> list[Rewards]:
+    """In a forked child that got no pickle: the parent's connections and thread are not its own."""
+    before = form.score(made, TEXTS)
+    context = multiprocessing.get_context("fork")
+    answers = context.SimpleQueue()
+    process = context.Process(target=lambda: answers.put(form.score(made, TEXTS)))
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+    return [before, answers.get(), form.score(made, TEXTS)]
+
+
+WAYS: dict[str, Callable[[Form, Any], list[Rewards]]] = {
+    "threads": in_threads,
+    "in a running loop": in_a_loop,
+    "again and again": again_and_again,
+    "pickled": pickled,
+    "forked workers": in_workers("fork"),
+    "spawned workers": in_workers("spawn"),
+    "a forked child": inherited,
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_one_object_works_anywhere(
+    service: RunningService,
+    judge: FakeProvider,
+    form: Form,
+    way: Callable[[Form, Any], list[Rewards]],
+) -> None:
+    """Made once, it gets a real service's answers wherever it is carried, each to who asked."""
+    judge.oracle(lambda text: int(text[0]))
+    made = form.make(service.url, rubric="quality", family="xi", timeout_s=60, api_key="k")
+
+    for found in way(form, made):
+        assert found == WORTH
 
 
 def test_the_sync_client_works_inside_a_running_loop(client: JudgeClient) -> None:
-    """A notebook, or a trainer's loop, may call it."""
+    """A notebook, or a trainer's loop, may call it, though the loop then stands still."""
 
     async def run() -> float | None:
         return ask(client, 0.25)
@@ -86,41 +142,6 @@ def test_a_pickled_client_is_the_same_without_connections(
     assert stand_in.connections == 2
     inner = AsyncJudgeClient(stand_in.url, rubric="quality", retry_failed=3)
     assert pickle.loads(pickle.dumps(inner)).retry_failed == 3  # noqa: S301 - our own
-
-
-@pytest.mark.parametrize("way", ["fork", "spawn"])
-def test_worker_processes_use_a_client(client: JudgeClient, stand_in: StandIn, way: str) -> None:
-    """A client that is in use works in a child as well, and here afterwards."""
-    assert ask(client, 0.125) == 0.125
-    context = multiprocessing.get_context(way)
-
-    with context.Pool(2) as pool:
-        got = pool.starmap(ask, [(client, n / 10) for n in range(10)])
-        pool.close()
-        pool.join()
-
-    assert got == [n / 10 for n in range(10)]
-    assert ask(client, 0.875) == 0.875
-
-
-def test_a_forked_child_uses_what_it_inherited(client: JudgeClient, stand_in: StandIn) -> None:
-    """Without pickling, too: neither the parent's connections nor its thread are touched."""
-    shared = AsyncJudgeClient(stand_in.url, rubric="quality")
-    assert ask(client, 0.5) == 0.5
-    assert ask_async(shared, 0.5) == 0.5
-    context = multiprocessing.get_context("fork")
-    answers = context.SimpleQueue()
-
-    def child() -> None:
-        answers.put((ask(client, 0.25), ask_async(shared, 0.75)))
-
-    process = context.Process(target=child)
-    process.start()
-    process.join(30)
-
-    assert process.exitcode == 0
-    assert answers.get() == (0.25, 0.75)
-    assert ask(client, 0.375) == 0.375
 
 
 def test_a_client_thrown_away_leaves_nothing(stand_in: StandIn) -> None:

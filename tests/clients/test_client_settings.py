@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ def test_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         "TIMEOUT_S": "120",
         "FAMILY": "qwen, deepseek",
         "POLICY_MODEL": "qwen3-4b",
+        "PURPOSE": "validate",
     }.items():
         monkeypatch.setenv(f"JUDGE_SERVICE_{name}", value)
 
@@ -46,7 +48,7 @@ def test_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.url == "https://judge.example/base"
     assert (settings.api_key, settings.rubric) == (KEY, "helpfulness")
     assert (settings.timeout_s, settings.policy_model) == (120.0, "qwen3-4b")
-    assert settings.family == ("qwen", "deepseek")
+    assert (settings.family, settings.purpose) == (("qwen", "deepseek"), "validate")
 
 
 def test_arguments_win(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,6 +73,9 @@ WRONG: list[dict[str, Any]] = [
     {"url": "http://judge?token=secret"},
     {"url": "http://judge/#x"},
     {"url": 7},
+    {"purpose": "validation"},
+    {"purpose": ""},
+    {"purpose": ["train"]},
     {"timeout_s": 0},
     {"timeout_s": -1},
     {"timeout_s": float("nan")},
@@ -196,3 +201,26 @@ def test_exceptions_survive_pickling(stand_in: StandIn) -> None:
     failure = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - our own
     assert failure.error == caught.value.error
     assert pickle.loads(pickle.dumps(result)) == result  # noqa: S301 - our own
+
+
+CALLS: dict[str, Callable[..., object]] = {
+    "assess": lambda client, **more: client.assess("p", "c", **more),
+    "compare": lambda client, **more: client.compare("p", "c", "d", **more),
+    "rank": lambda client, **more: client.rank("p", ["c", "d"], **more),
+    "join": lambda client, **more: client.join("g", 2, "m", "p", "c", **more),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_every_request_says_its_purpose(stand_in: StandIn, call: Callable[..., object]) -> None:
+    """The client's, unless the call has its own; the service's own choice where none is given."""
+    stand_in.says(Told(body=failed()))
+    client = JudgeClient(stand_in.url, rubric="quality", purpose="validate")
+
+    call(client)
+    call(client, purpose="train")
+    call(JudgeClient(stand_in.url, rubric="quality"))
+
+    assert [got.body.get("purpose") for got in stand_in.requests] == ["validate", "train", None]
+    with pytest.raises(InvalidRequest, match="purpose"):
+        call(client, purpose="test")

@@ -159,6 +159,24 @@ def test_only_the_failed_items_of_a_batch_are_asked_for_again(stand_in: StandIn)
     assert [len(r.body["items"]) for r in stand_in.requests] == [3, 2]
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["one", "many"])
+def test_a_last_try_without_answer_does_not_hide_why(stand_in: StandIn, many: bool) -> None:
+    """The failure is the one that the service told, not that time ran out while asking again."""
+    told = {"results": [failed("refused")]} if many else failed("refused")
+    stand_in.says(Told(body=told), Told(hold_s=30))
+    client = client_of(stand_in, timeout_s=1.0, retry_failed=9)
+
+    (result,) = (
+        client.assess_many([Assess(prompt="p", candidate="c")])
+        if many
+        else [client.assess("p", "c")]
+    )
+
+    assert isinstance(result, AssessFailed)
+    assert (result.error.code, result.error.at) == ("refused", "service")
+    assert len(stand_in.requests) == 2
+
+
 def test_a_cancelled_call_hangs_up(stand_in: StandIn) -> None:
     """A task that is cancelled ends at once."""
     stand_in.says(Told(hold_s=30))

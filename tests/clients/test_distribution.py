@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "clients" / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
-ADAPTERS = {"dashscope": {"dashscope"}, "trl_rows": {"accelerate"}}
+ADAPTERS = {"dashscope": {"dashscope"}, "rows": {"accelerate"}}
 ADAPTERS |= {"verl": {"verl"}, "areal": {"areal", "torch"}, "nemo_gym": {"nemo_gym", "pydantic"}}
 ADAPTERS |= {"verifiers_v0": {"verifiers"}, "skyrl": {"skyrl_gym"}}
 ADAPTERS |= {"judge_client_verifiers": {"judge_client_verifiers", "verifiers", "pydantic"}}

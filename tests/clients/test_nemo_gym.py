@@ -118,6 +118,30 @@ def test_a_failure_is_typed(judged: Digits) -> None:
     assert {frozenset(set(row) - MARKS) for row in rows} == {frozenset(set(rows[1]))}
 
 
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"status": "failed", "error": {"code": "server_error", "message": "no GPU"}}, "no GPU"),
+        ({"status": "cancelled"}, "cancelled"),
+        ({"status": "failed"}, "failed"),
+    ],
+    ids=["an error", "cancelled", "failed"],
+)
+def test_a_response_that_failed_is_no_candidate(
+    judged: Digits, told: dict[str, Any], why: str
+) -> None:
+    """The policy's server broke: a class of its own, and no judge is asked about an empty text."""
+    judged.provider.reset()
+    body = rollout("")
+    body["response"] |= told
+
+    (row,) = verified(server(judged), body)
+
+    assert row["_ng_failure_class"] == "rollout_failed"
+    assert why in row["_ng_failure_judge_error"]
+    assert judged.provider.requests == []
+
+
 def test_an_outage_is_waited_for(judged: Digits) -> None:
     """A judge that comes back in time is no failure."""
     judged.provider.behave("main", [faults.status_error(500)] * 6 + [behaviours.honest()])

@@ -140,6 +140,31 @@ def test_single_samples(judged: Digits, point: int, monkeypatch: pytest.MonkeyPa
     assert sample.metadata == {"judge_failed": False, "x": 1}
 
 
+BROKEN = [slime_loop.Status.ABORTED, slime_loop.Status.FAILED]
+
+
+@pytest.mark.parametrize("status", BROKEN, ids=lambda status: status.value)
+def test_a_generation_that_broke_is_no_answer(
+    stand_in: StandIn, slime: None, status: slime_loop.Status
+) -> None:
+    """Its group is dropped and not judged; alone, only the others of a list are judged."""
+    samples = [*group(TEXTS[:3]), one("half an an", status=status)]
+    made = JudgeRM(stand_in.url, rubric="r")
+
+    assert call(made, samples) == [None] * 4
+    assert samples[3].metadata["judge_error"] == "rollout_failed"
+    assert drop_failed_groups(Args(), samples).reason == "judge_failed"
+    assert stand_in.requests == []
+
+    stand_in.says(Told(body={"results": [SUCCESS] * 3}))
+    each = JudgeRM(stand_in.url, rubric="r", mode="each")
+    assert call(each, samples, Args(group_rm=False)) == [0.75] * 3 + [None]
+    assert call(each, [[one("a", status=status), one("b")]], Args(group_rm=False)) == [None]
+    assert call(each, samples[3], Args(group_rm=False)) is None
+    with pytest.raises(JudgingFailed, match="rollout_failed"):
+        call(made, samples, Args(dynamic_sampling_filter_path=None))
+
+
 @pytest.mark.parametrize("path", [None, OWN_FILTER])
 def test_without_the_filter_a_failure_raises(stand_in: StandIn, path: str | None) -> None:
     """Nobody would read the mark, so the run stops rather than train on it."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from judge_client import ConfigError, InvalidRequest, JudgingFailed, NotFound
-from judge_client.trl import JudgeReward, _on_failed_of
-from judge_client.trl_rows import Row
+from judge_client.rows import Row
+from judge_client.trl import JudgeReward
+from judge_client.trl_trainers import COUNTS_AS_ZERO, on_failed_of
 
 from tests.clients.stand_in import SUCCESS, Got, StandIn, Told, failed, problem
 from tests.harness import RunningService
@@ -50,7 +51,7 @@ def judged(stand_in: StandIn) -> StandIn:
 
 def reward_of(stand_in: StandIn, **more: Any) -> JudgeReward:
     """A reward function over the stand-in."""
-    return JudgeReward(stand_in.url, **{"rubric": "r", "name": "judge_r", "budget_s": 5, **more})
+    return JudgeReward(stand_in.url, **{"rubric": "r", "name": "judge_r", "timeout_s": 5, **more})
 
 
 def test_a_batch_is_one_post(judged: StandIn) -> None:
@@ -173,20 +174,83 @@ def test_an_outage_can_stop_training(stand_in: StandIn) -> None:
     stand_in.script = script
     assert reward_of(stand_in, on_unavailable="raise")(["p"] * 2, ["fail", "1"]) == [None, 1.0]
     with pytest.raises(JudgingFailed):
-        reward_of(stand_in, on_failed="raise")(["p"] * 2, ["fail", "1"])
+        reward_of(stand_in, on_failed="raise", timeout_s=0.5)(["p"] * 2, ["fail", "1"])
 
 
 @pytest.mark.parametrize("version", ["0.16.0", "0.29.1", "1.0.0", "1.5.2"])
 def test_an_old_trl_gets_no_none(version: str) -> None:
     """It would count as 0, so a failure raises there."""
     with pytest.warns(UserWarning, match="counts a sample without reward as 0"):
-        assert _on_failed_of(version) == "raise"
+        assert on_failed_of(version) == "raise"
 
 
 @pytest.mark.parametrize("version", ["1.6.0", "1.16.0", "2.0.0.dev0", None])
 def test_a_new_trl_gets_none(version: str | None) -> None:
     """From 1.6 on, and where TRL is not installed."""
-    assert _on_failed_of(version) == "none"
+    assert on_failed_of(version) == "none"
+
+
+def asked_by(module: str) -> Any:
+    """A function of that module, which asks for rewards."""
+    made = types.ModuleType(module)
+    exec("def ask(reward, prompts, texts): return reward(prompts, texts)", vars(made))  # noqa: S102
+    return made.__dict__["ask"]
+
+
+@pytest.mark.parametrize("trainer", COUNTS_AS_ZERO)
+@pytest.mark.parametrize("mode", ["each", "group"])
+def test_no_none_for_a_trainer_that_counts_it_as_zero(
+    judged: StandIn, trainer: str, mode: str
+) -> None:
+    """It gets an exception; a sample that was judged after all has its reward."""
+    reward = reward_of(judged, mode=mode, group_size=2, timeout_s=0.5)
+    with pytest.raises(JudgingFailed):
+        asked_by(trainer)(reward, ["p"] * 2, ["fail", "1"])
+    assert reward(["p"] * 2, ["fail", "1"]) == [None, None if mode == "group" else 1.0]
+
+    told = Told(body={"results": [failed()] * 2})
+    reward = reward_of(judged, timeout_s=20)
+    judged.requests.clear()
+    judged.script = lambda got: told if got.n == 1 else script(got)
+    assert asked_by(trainer)(reward, ["p"] * 2, ["0.5", "1"]) == [0.5, 1.0]
+
+
+def test_none_where_it_is_asked_for(judged: StandIn) -> None:
+    """Beside another reward function a trainer may be told nothing."""
+    reward = reward_of(judged, on_failed="none")
+
+    assert asked_by(next(iter(COUNTS_AS_ZERO)))(reward, ["p"] * 2, ["fail", "1"]) == [None, 1.0]
+
+
+@pytest.mark.parametrize("told", [["test"] * 2, ["train", "test"]], ids=str)
+def test_a_column_tells_an_evaluation(judged: StandIn, told: list[str]) -> None:
+    """Its completions are assessed one by one, on their own rubric; a training's are ranked."""
+    reward = reward_of(
+        judged, mode="group", group_size=2, split_column="split", eval_rubric="alone"
+    )
+
+    assert reward(["p"] * 2, ["0.5", "1"], split=told) == [0.5, 1.0]
+    reward(["p"] * 2, ["0.5", "1"], split=["train"] * 2)
+
+    asked = [[(i["kind"], i["rubric"]) for i in got.body["items"]] for got in judged.requests]
+    assert asked == [[("assess", "alone")] * 2, [("rank", "r")]]
+    with pytest.raises(InvalidRequest, match="split_column"):
+        reward(["p"] * 2, ["0.5", "1"])
+
+
+def test_settings_come_from_the_environment(
+    judged: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Time and purpose among them; an argument is worth more."""
+    monkeypatch.setenv("JUDGE_SERVICE_TIMEOUT_S", "7")
+    monkeypatch.setenv("JUDGE_SERVICE_PURPOSE", "validate")
+
+    JudgeReward(judged.url, rubric="r")(["p"], ["1"])
+    JudgeReward(judged.url, rubric="r", purpose="train", timeout_s=50)(["p"], ["1"])
+
+    first, second = (got.body for got in judged.requests)
+    assert (first["items"][0]["purpose"], second["items"][0]["purpose"]) == ("validate", "train")
+    assert first["timeout_s"] < 7 < 40 < second["timeout_s"]
 
 
 def test_half_a_character_stops_no_training(judged: StandIn) -> None:
@@ -215,10 +279,12 @@ def test_a_mistake_raises(stand_in: StandIn) -> None:
         {"mode": "group", "group_size": 1},
         {"across_ranks": "all"},
         {"deadline_s": 0},
-        {"deadline_s": 5, "budget_s": 5},
+        {"deadline_s": 5, "timeout_s": 5},
         {"on_failed": "zero"},
         {"on_unavailable": 0},
-        {"budget_s": 0},
+        {"timeout_s": 0},
+        {"purpose": "validation"},
+        {"eval_rubric": "No Rubric"},
         {"url": "judge"},
     ],
     ids=str,

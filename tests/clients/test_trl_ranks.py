@@ -41,6 +41,13 @@ def judged(running: Digits) -> Digits:
     return running
 
 
+@pytest.fixture(autouse=True)
+def _no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' own process is no part of a training."""
+    for name in ("RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ProcessPoolExecutor]:
     """Spawned processes, as a trainer's ranks are."""
@@ -53,7 +60,7 @@ def on_ranks(
 ) -> list[Rewards]:
     """What each process gets for its steps."""
     settings = {
-        "url": url, "group_size": 4, "across_ranks": "server", "budget_s": 60, "deadline_s": 30,
+        "url": url, "group_size": 4, "across_ranks": "server", "timeout_s": 60, "deadline_s": 30,
         "run": run, **more,
     }  # fmt: skip
     asked = [pool.submit(reward_part, steps, settings, {}) for steps in parts]
@@ -72,7 +79,7 @@ def test_split_groups_get_the_rewards_of_whole_ones(
     found = on_ranks(pool, judged.url, parts, run=f"cut {cuts}")
 
     alone = reward_part(
-        [BATCH], {"url": judged.url, "group_size": 4, "budget_s": 60}, {}
+        [BATCH], {"url": judged.url, "group_size": 4, "timeout_s": 60}, {}
     )  # fmt: skip
     assert [reward for rank in found for reward in rank[0]] == pytest.approx(WHOLE)
     assert [reward for rank in found for reward in rank[0]] == alone[0]
@@ -116,7 +123,7 @@ def test_a_process_that_is_missing_leaves_no_reward(
 def test_two_trainings_do_not_meet(judged: Digits, pool: ProcessPoolExecutor) -> None:
     """Half a group of each of two runs is no group."""
     settings = {
-        "url": judged.url, "group_size": 4, "across_ranks": "server", "budget_s": 20,
+        "url": judged.url, "group_size": 4, "across_ranks": "server", "timeout_s": 20,
         "deadline_s": 2,
     }  # fmt: skip
     halves = {"one": BATCH[:2], "two": BATCH[2:4]}
@@ -131,7 +138,7 @@ def test_two_trainings_do_not_meet(judged: Digits, pool: ProcessPoolExecutor) ->
 def reward_of(stand_in: StandIn, size: int = 4) -> JudgeReward:
     """A reward function over the stand-in."""
     return JudgeReward(
-        stand_in.url, rubric="r", mode="group", group_size=size, across_ranks="server", budget_s=5
+        stand_in.url, rubric="r", mode="group", group_size=size, across_ranks="server", timeout_s=5
     )
 
 
@@ -163,6 +170,63 @@ def test_an_evaluation_stands_alone(stand_in: StandIn) -> None:
 
     assert reward_of(stand_in)(["o", "p", "q"], ["a", "b", "c"]) == [0.75] * 3
     assert [request.path for request in stand_in.requests] == ["/v1/bulk"]
+
+
+@pytest.mark.parametrize(
+    ("rank", "world", "prompts", "size", "alone"),
+    [
+        (0, 2, ["o"], 4, True),
+        (1, 4, ["o"], 4, False),
+        (0, 4, ["o", "p"], 4, True),
+        (3, 4, ["o", "p"], 4, True),
+        (0, 4, ["o", "o"], 4, False),
+        (1, 3, ["o", "p"], 3, False),
+        (0, 1, ["o"], 4, True),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_a_part_of_groups_is_an_evaluation(
+    stand_in: StandIn,
+    monkeypatch: pytest.MonkeyPatch,
+    rank: int,
+    world: int,
+    prompts: list[str],
+    size: int,
+    alone: bool,
+) -> None:
+    """One or two prompts are assessed at once, where the process's place says that no group of the
+    training's can be made of them; where it can, they wait for the others.
+    """
+    stand_in.script = shares
+    monkeypatch.setenv("RANK", str(rank))
+    monkeypatch.setenv("WORLD_SIZE", str(world))
+
+    got = reward_of(stand_in, size)(prompts, ["a", "b"][: len(prompts)])
+
+    assert got == [0.75 if alone else 0.25] * len(prompts)
+    paths = {request.path for request in stand_in.requests}
+    assert paths == {"/v1/bulk" if alone else "/v1/groups/join"}
+
+
+def test_who_waited_in_vain_is_told_why(judged: Digits, caplog: pytest.LogCaptureFixture) -> None:
+    """A completion whose group nobody completes has no reward, and the log says what to do."""
+    reward = JudgeReward(
+        judged.url, rubric="pair", mode="group", group_size=4, across_ranks="server",
+        timeout_s=20, deadline_s=0.5, run="in vain",
+    )  # fmt: skip
+
+    assert reward([P], ["4 a"]) == [None]
+    assert "split_column" in caplog.text
+
+
+def test_an_evaluation_of_ranked_completions_has_a_rubric_of_its_own(judged: Digits) -> None:
+    """A rubric that compares says nothing of one; without another one it is a clear mistake."""
+    more: dict[str, Any] = {"mode": "group", "group_size": 4, "across_ranks": "server"}
+    reward = JudgeReward(judged.url, rubric="pair", eval_rubric="quality", **more)
+
+    assert reward(["o", "p", "q"], ["1 a", "5 b", "3 c"]) == [0.0, 1.0, 0.5]
+    with pytest.raises(InvalidRequest, match="compares two"):
+        JudgeReward(judged.url, rubric="pair", **more)(["o", "p", "q"], ["a", "b", "c"])
 
 
 def test_a_part_in_the_middle_is_a_mistake(stand_in: StandIn) -> None:

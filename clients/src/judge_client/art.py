@@ -45,6 +45,7 @@ def judge_group(
     api_key: str | None = None,
     family: str | Sequence[str] | None = None,
     policy_model: str | None = None,
+    purpose: str | None = None,
 ) -> GroupJudge:
     """What ``after_each`` calls with a group: it gives a copy whose trajectories have rewards in
     [0, 1], or ``None`` where the group could not be judged (with ``on_fail="raise"`` it raises
@@ -54,7 +55,7 @@ def judge_group(
     shared.one_of("strategy", strategy, "auto", "assess", "pairwise", "listwise")
     loaded = shared.load(
         default_timeout_s=DEFAULT_TIMEOUT_S, url=url, api_key=api_key, rubric=rubric,
-        timeout_s=timeout_s, family=family, policy_model=policy_model,
+        timeout_s=timeout_s, family=family, policy_model=policy_model, purpose=purpose,
     )  # fmt: skip
     return GroupJudge(loaded, drops=on_fail == "drop", strategy=strategy)
 

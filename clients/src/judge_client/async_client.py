@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
-from judge_client import bulk, settings
+from judge_client import settings
+from judge_client.again import last_word, may_help, waited
+from judge_client.batch import Batch
 from judge_client.candidate import CandidateLike
-from judge_client.errors import ConfigError, InvalidRequest
-from judge_client.pace import Deadline, service_time, wait_before
-from judge_client.requests import Assess, Compare, Join, Rank, Request
+from judge_client.errors import ConfigError
+from judge_client.pace import Deadline
+from judge_client.requests import Assess, Compare, Join, Rank, Request, Written
 from judge_client.results import (
     AssessOutcome,
     CompareOutcome,
-    Failed,
     Failure,
     JoinOutcome,
     RankOutcome,
 )
-from judge_client.settings import Settings
+from judge_client.settings import Purpose, Settings
 from judge_client.together import together
 from judge_client.transport import Transport
 
 R = TypeVar("R")
 Prompt = str | Sequence[Mapping[str, Any]]
-POSTS_AT_ONCE = 4
 
 
 class AsyncJudgeClient:
@@ -54,11 +53,12 @@ class AsyncJudgeClient:
         timeout_s: float | str | None = None,
         family: str | Sequence[str] | None = None,
         policy_model: str | None = None,
+        purpose: str | None = None,
         retry_failed: int = 0,
     ) -> None:
         loaded = settings.load(
             url=url, api_key=api_key, rubric=rubric, timeout_s=timeout_s, family=family,
-            policy_model=policy_model,
+            policy_model=policy_model, purpose=purpose,
         )  # fmt: skip
         self._start(loaded, retry_failed)
 
@@ -115,13 +115,14 @@ class AsyncJudgeClient:
         reference: str | None = None,
         judges: Sequence[str] | None = None,
         panel_size: int | None = None,
+        purpose: Purpose | None = None,
         metadata: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> AssessOutcome:
         """Assess one candidate: its reward in [0, 1], or why there is none."""
         request = Assess(
             prompt=prompt, candidate=candidate, rubric=rubric, reference=reference, judges=judges,
-            panel_size=panel_size, metadata=metadata,
+            panel_size=panel_size, purpose=purpose, metadata=metadata,
         )  # fmt: skip
         return await self.ask(request, timeout_s=timeout_s)
 
@@ -135,13 +136,14 @@ class AsyncJudgeClient:
         reference: str | None = None,
         judges: Sequence[str] | None = None,
         panel_size: int | None = None,
+        purpose: Purpose | None = None,
         metadata: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> CompareOutcome:
         """Compare two candidates in both orders."""
         request = Compare(
             prompt=prompt, first=first, second=second, rubric=rubric, reference=reference,
-            judges=judges, panel_size=panel_size, metadata=metadata,
+            judges=judges, panel_size=panel_size, purpose=purpose, metadata=metadata,
         )  # fmt: skip
         return await self.ask(request, timeout_s=timeout_s)
 
@@ -156,6 +158,7 @@ class AsyncJudgeClient:
         reference: str | None = None,
         judges: Sequence[str] | None = None,
         panel_size: int | None = None,
+        purpose: Purpose | None = None,
         metadata: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> RankOutcome:
@@ -163,7 +166,7 @@ class AsyncJudgeClient:
         request = Rank(
             prompt=prompt, candidates=candidates, strategy=strategy, max_calls=max_calls,
             rubric=rubric, reference=reference, judges=judges, panel_size=panel_size,
-            metadata=metadata,
+            purpose=purpose, metadata=metadata,
         )  # fmt: skip
         return await self.ask(request, timeout_s=timeout_s)
 
@@ -180,6 +183,7 @@ class AsyncJudgeClient:
         run: str | None = None,
         rubric: str | None = None,
         reference: str | None = None,
+        purpose: Purpose | None = None,
         metadata: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> JoinOutcome:
@@ -192,7 +196,7 @@ class AsyncJudgeClient:
         request = Join(
             group=group, size=size, member=member, prompt=prompt, candidate=candidate,
             deadline_s=deadline_s, partial=partial, run=run, rubric=rubric,
-            reference=reference, metadata=metadata,
+            reference=reference, purpose=purpose, metadata=metadata,
         )  # fmt: skip
         return await self.ask(request, timeout_s=timeout_s)
 
@@ -200,14 +204,14 @@ class AsyncJudgeClient:
         """The result of any request. Raises RequestRefused."""
         seconds = self._seconds(timeout_s)
         deadline = Deadline(seconds)
-        body = request.written(self.settings, seconds)
-        if not isinstance(body, bytes):
-            return body
-        result = await self._once(request, body, deadline)
+        made = request.written(self.settings, timeout_s=seconds)
+        if not isinstance(made, Written):
+            return made
+        result = await self._once(request, made.body, deadline)
         for retry in range(self.retry_failed):
-            if not _may_help(result) or not await _waited(retry, [result], deadline):
+            if not may_help(result) or not await waited(retry, [result], deadline):
                 break
-            result = await self._once(request, body, deadline)
+            result = last_word(result, await self._once(request, made.body, deadline))
         return result
 
     async def _once(self, request: Request[R], body: bytes, deadline: Deadline) -> R:
@@ -252,49 +256,8 @@ class AsyncJudgeClient:
         Raises RequestRefused when one of them is a mistake; then none is judged.
         """
         deadline = Deadline(self._seconds(timeout_s))
-        found: dict[int, R] = {}
-        bodies: dict[int, bytes] = {}
-        for number, request in enumerate(requests):
-            written = self._written(number, request)
-            if isinstance(written, bytes):
-                bodies[number] = bulk.item(request, written)
-            else:
-                found[number] = written
-        found |= await self._posts(requests, bodies, deadline)
-        for retry in range(self.retry_failed):
-            bodies = {n: body for n, body in bodies.items() if _may_help(found[n])}
-            if not bodies or not await _waited(retry, [found[n] for n in bodies], deadline):
-                break
-            found |= await self._posts(requests, bodies, deadline)
-        return [found[number] for number in range(len(requests))]
-
-    def _written(self, number: int, request: Request[R]) -> bytes | R:
-        if isinstance(request, Join):
-            raise InvalidRequest(f"items[{number}]: a group is joined by calls of its own")
-        try:
-            return request.written(self.settings)
-        except InvalidRequest as wrong:
-            raise InvalidRequest(
-                f"items[{number}].{wrong}", wrong.code, f"items[{number}].{wrong.field}"
-            ) from None
-
-    async def _posts(
-        self, requests: Sequence[Request[R]], bodies: Mapping[int, bytes], deadline: Deadline
-    ) -> dict[int, R]:
-        """The results by number. A few POSTs run at once; a mistake in one ends them all."""
-        slots = asyncio.Semaphore(POSTS_AT_ONCE)
-
-        async def post(chunk: list[bulk.Numbered]) -> list[tuple[int, R]]:
-            async with slots:
-                body = bulk.joined(chunk, service_time(max(0.001, deadline.left())))
-                answer = await self._transport.post("/v1/bulk", body, deadline)
-            numbers = [number for number, _ in chunk]
-            return list(
-                zip(numbers, bulk.results(answer, [requests[n] for n in numbers]), strict=True)
-            )
-
-        done = await together(post(chunk) for chunk in bulk.chunks(list(bodies.items())))
-        return dict(pair for pairs in done for pair in pairs)
+        batch = Batch(requests, self.settings)
+        return await batch.run(self._transport, deadline, self.retry_failed)
 
     # Looking.
 
@@ -312,18 +275,3 @@ class AsyncJudgeClient:
         if timeout_s is None:
             return self.settings.timeout_s
         return settings.check_timeout("timeout_s", timeout_s)
-
-
-def _may_help(result: object) -> bool:
-    """Whether asking once more can help: an outcome that failed at the service and says so."""
-    return isinstance(result, Failed) and result.error.retryable and result.error.at == "service"
-
-
-async def _waited(retry: int, results: Sequence[object], deadline: Deadline) -> bool:
-    """Wait before asking again, as long as the failures say; False when the time is too short."""
-    told = [r.error.retry_after_s for r in results if isinstance(r, Failed)]
-    wait = wait_before(retry, max((t for t in told if t is not None), default=None))
-    if wait >= deadline.left():
-        return False
-    await asyncio.sleep(wait)
-    return True

@@ -11,7 +11,7 @@ from judge_client.candidate import CandidateLike
 from judge_client.loop_thread import LOOP
 from judge_client.requests import Assess, Compare, Join, Rank, Request
 from judge_client.results import AssessOutcome, CompareOutcome, JoinOutcome, RankOutcome
-from judge_client.settings import Settings
+from judge_client.settings import Purpose, Settings
 
 R = TypeVar("R")
 
@@ -33,11 +33,12 @@ class JudgeClient:
         timeout_s: float | str | None = None,
         family: str | Sequence[str] | None = None,
         policy_model: str | None = None,
+        purpose: str | None = None,
         retry_failed: int = 0,
     ) -> None:
         self._inner = AsyncJudgeClient(
             url, api_key=api_key, rubric=rubric, timeout_s=timeout_s, family=family,
-            policy_model=policy_model, retry_failed=retry_failed,
+            policy_model=policy_model, purpose=purpose, retry_failed=retry_failed,
         )  # fmt: skip
 
     @property
@@ -76,6 +77,7 @@ class JudgeClient:
         reference: str | None = None,
         judges: Sequence[str] | None = None,
         panel_size: int | None = None,
+        purpose: Purpose | None = None,
         metadata: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> AssessOutcome:
@@ -83,7 +85,7 @@ class JudgeClient:
         return LOOP.run(
             self._inner.assess(
                 prompt, candidate, rubric=rubric, reference=reference, judges=judges,
-                panel_size=panel_size, metadata=metadata, timeout_s=timeout_s,
+                panel_size=panel_size, purpose=purpose, metadata=metadata, timeout_s=timeout_s,
             )
         )  # fmt: skip
 
@@ -97,6 +99,7 @@ class JudgeClient:
         reference: str | None = None,
         judges: Sequence[str] | None = None,
         panel_size: int | None = None,
+        purpose: Purpose | None = None,
         metadata: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> CompareOutcome:
@@ -104,7 +107,7 @@ class JudgeClient:
         return LOOP.run(
             self._inner.compare(
                 prompt, first, second, rubric=rubric, reference=reference, judges=judges,
-                panel_size=panel_size, metadata=metadata, timeout_s=timeout_s,
+                panel_size=panel_size, purpose=purpose, metadata=metadata, timeout_s=timeout_s,
             )
         )  # fmt: skip
 
@@ -119,6 +122,7 @@ class JudgeClient:
         reference: str | None = None,
         judges: Sequence[str] | None = None,
         panel_size: int | None = None,
+        purpose: Purpose | None = None,
         metadata: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> RankOutcome:
@@ -126,7 +130,8 @@ class JudgeClient:
         return LOOP.run(
             self._inner.rank(
                 prompt, candidates, strategy=strategy, max_calls=max_calls, rubric=rubric,
-                reference=reference, judges=judges, panel_size=panel_size, metadata=metadata,
+                reference=reference, judges=judges, panel_size=panel_size, purpose=purpose,
+                metadata=metadata,
                 timeout_s=timeout_s,
             )
         )  # fmt: skip
@@ -144,6 +149,7 @@ class JudgeClient:
         run: str | None = None,
         rubric: str | None = None,
         reference: str | None = None,
+        purpose: Purpose | None = None,
         metadata: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> JoinOutcome:
@@ -154,7 +160,7 @@ class JudgeClient:
         return LOOP.run(
             self._inner.join(
                 group, size, member, prompt, candidate, deadline_s=deadline_s, partial=partial,
-                run=run, rubric=rubric, reference=reference, metadata=metadata,
+                run=run, rubric=rubric, reference=reference, purpose=purpose, metadata=metadata,
                 timeout_s=timeout_s,
             )
         )  # fmt: skip

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TypeVar
 
+from judge_client.again import last_word
 from judge_client.async_client import AsyncJudgeClient
 from judge_client.pace import Deadline, wait_before
 from judge_client.requests import Request
@@ -37,7 +38,7 @@ async def hold(
             break
         results = await client.bulk([requests[at] for at, _ in again], timeout_s=left)
         for (at, _), result in zip(again, results, strict=True):
-            found[at] = result
+            found[at] = last_word(found[at], result)
     return found
 
 

@@ -30,8 +30,8 @@ from judge_client.swift_samples import Sample, assess, gather, groups, rank, sam
 log = logging.getLogger("judge_client.ms_swift")
 DEFAULT_TIMEOUT_S = 300.0
 SETTINGS = (
-    "url", "api_key", "rubric", "timeout_s", "family", "policy_model", "mode", "group_size",
-    "across_ranks", "reference_column", "on_fail",
+    "url", "api_key", "rubric", "timeout_s", "family", "policy_model", "purpose", "mode",
+    "group_size", "across_ranks", "reference_column", "on_fail",
 )  # fmt: skip
 
 
@@ -49,14 +49,16 @@ def make_orm(
     api_key: str | None = None,
     family: str | Sequence[str] | None = None,
     policy_model: str | None = None,
+    purpose: str | None = None,
 ) -> type[JudgeORM]:
     """The class to put into ``orms``, with these settings; ``name`` is the metric's name. Raises
     ConfigError at once for a setting that cannot be right.
     """
     told = {
         "url": url, "api_key": api_key, "rubric": rubric, "timeout_s": timeout_s,
-        "family": family, "policy_model": policy_model, "mode": mode, "group_size": group_size,
-        "across_ranks": across_ranks, "reference_column": reference_column, "on_fail": on_fail,
+        "family": family, "policy_model": policy_model, "purpose": purpose, "mode": mode,
+        "group_size": group_size, "across_ranks": across_ranks,
+        "reference_column": reference_column, "on_fail": on_fail,
     }  # fmt: skip
     made = _made(name, told)
     made.check()
@@ -84,6 +86,7 @@ class JudgeORM:
     timeout_s: ClassVar[float | str | None] = None
     family: ClassVar[str | Sequence[str] | None] = None
     policy_model: ClassVar[str | None] = None
+    purpose: ClassVar[str | None] = None
     mode: ClassVar[Literal["each", "group"]] = "each"
     group_size: ClassVar[int | None] = None
     across_ranks: ClassVar[Literal["no", "gather"]] = "no"
@@ -165,7 +168,7 @@ def _settings_of(told: Any) -> Settings:
     return shared.load(
         default_timeout_s=DEFAULT_TIMEOUT_S, url=told.url, api_key=told.api_key,
         rubric=told.rubric, timeout_s=told.timeout_s, family=told.family,
-        policy_model=told.policy_model,
+        policy_model=told.policy_model, purpose=told.purpose,
     )  # fmt: skip
 
 

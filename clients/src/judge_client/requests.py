@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from judge_client import too_long
+from judge_client import marks, too_long
 from judge_client.candidate import (
     MAX_TEXT_BYTES,
     Candidate,
@@ -17,7 +17,7 @@ from judge_client.candidate import (
     prompt_body,
 )
 from judge_client.encoding import encode
-from judge_client.errors import InvalidRequest
+from judge_client.errors import ConfigError, InvalidRequest
 from judge_client.pace import MAX_GRANTED_S, service_time
 from judge_client.reading import read_assess, read_compare, read_join, read_rank
 from judge_client.results import (
@@ -31,17 +31,26 @@ from judge_client.results import (
     RankFailed,
     RankOutcome,
 )
-from judge_client.settings import Settings
+from judge_client.settings import Purpose, Settings, check_purpose
 
 Kind = Literal["assess", "compare", "rank", "join"]
 R_co = TypeVar("R_co", covariant=True)
 MIB = 1024 * 1024
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A request as JSON, and by what its answer among many is known."""
+
+    body: bytes
+    mark: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request(Generic[R_co]):
-    """The fields of every request. ``rubric`` is the client's own unless given; ``judges``
-    restricts who may judge; ``metadata`` comes back with the answer and is shown to nobody.
+    """The fields of every request. ``rubric`` and ``purpose`` are the client's own unless given;
+    ``judges`` restricts who may judge; ``metadata`` comes back with the answer and is shown to
+    nobody.
     """
 
     kind: ClassVar[Kind]
@@ -52,6 +61,7 @@ class Request(Generic[R_co]):
     reference: str | None = None
     judges: Sequence[str] | None = None
     panel_size: int | None = None
+    purpose: Purpose | None = None
     metadata: Mapping[str, Any] | None = None
     audit: bool = False
 
@@ -68,6 +78,7 @@ class Request(Generic[R_co]):
             "reference": self.reference,
             "judges": None if self.judges is None else list(self.judges),
             "panel_size": self.panel_size,
+            "purpose": self._purpose(settings),
             "metadata": None if self.metadata is None else dict(self.metadata),
             "audit": self.audit or None,
         }
@@ -75,12 +86,20 @@ class Request(Generic[R_co]):
             settings
         )
 
-    def written(self, settings: Settings, timeout_s: float | None = None) -> bytes | R_co:
-        """The body as JSON, or the result where it is known without asking.
+    def _purpose(self, settings: Settings) -> Purpose | None:
+        try:
+            return check_purpose("purpose", self.purpose) or settings.purpose
+        except ConfigError as wrong:
+            raise InvalidRequest(str(wrong), field="purpose") from None
 
-        Raises InvalidRequest. ``timeout_s`` is left out where the request is one of many. Only
-        lengths are looked at here: what the policy wrote at too great a length has lost, and a
-        question too long to be sent has failed.
+    def written(
+        self, settings: Settings, *, timeout_s: float | None = None, number: int | None = None
+    ) -> Written | R_co:
+        """The body, or the result where it is known without asking. Raises InvalidRequest.
+
+        Alone a request says its ``timeout_s``; as one of many it has a ``number`` instead, and a
+        mark in its metadata. Only lengths are looked at here: what the policy wrote at too great a
+        length has lost, and a question too long to be sent has failed.
         """
         fields = self.fields(settings)
         known = self._known(fields)
@@ -88,13 +107,17 @@ class Request(Generic[R_co]):
             return known
         if timeout_s is not None:
             fields |= self._times(timeout_s)
+        metadata = fields.pop("metadata", None)
         body = encode(fields)
-        texts = {name: value for name, value in fields.items() if name != "metadata"}
+        mark = None if number is None else marks.mark_of(number, body)
+        told = metadata if mark is None else marks.marked(metadata, mark)
+        if told is not None:
+            body = body[:-1] + b"," + encode({"metadata": told})[1:]
         if len(body) > self.max_bytes or (
-            len(body) > MAX_TEXT_BYTES and longest_text(texts) > MAX_TEXT_BYTES
+            len(body) > MAX_TEXT_BYTES and longest_text(fields) > MAX_TEXT_BYTES
         ):
             return self.failed(too_long.request_failure(len(body)))
-        return body
+        return Written(body=body, mark=mark)
 
     @property
     def path(self) -> str:

@@ -9,10 +9,10 @@ from judge_client.candidate import Candidate
 from judge_client.errors import InvalidRequest
 from judge_client.requests import Assess
 from judge_client.results import Assessed, Failed, Failure, Joined, Outcome, Ranked
+from judge_client.rows import Row, rows_of
 from judge_client.settings import MAX_POLICY_MODEL, Settings
 from judge_client.trainer_input import reference_of
 from judge_client.trainer_numbers import PLACEHOLDERS, numbers
-from judge_client.trl_rows import Row, rows_of
 
 
 def row_of(prompt: object, completion: object, reference: object = None) -> Row:

@@ -8,6 +8,7 @@
 | ``timeout_s`` | ``JUDGE_SERVICE_TIMEOUT_S`` | 30 |
 | ``family`` | ``JUDGE_SERVICE_FAMILY`` (several with commas) | none |
 | ``policy_model`` | ``JUDGE_SERVICE_POLICY_MODEL`` | none |
+| ``purpose`` | ``JUDGE_SERVICE_PURPOSE`` (``train`` or ``validate``) | the service's |
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import httpx
 
@@ -27,6 +29,7 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_TIMEOUT_S = 30.0
 MAX_TIMEOUT_S = 86_400.0
 MAX_POLICY_MODEL = 512
+Purpose = Literal["train", "validate"]
 _RUBRIC = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _FAMILY = re.compile(r"[^\s\x00-\x1f\x7f]{1,64}")
 
@@ -41,6 +44,7 @@ class Settings:
     timeout_s: float = DEFAULT_TIMEOUT_S
     family: tuple[str, ...] = ()
     policy_model: str | None = None
+    purpose: Purpose | None = None
 
     @property
     def is_local(self) -> bool:
@@ -60,6 +64,7 @@ def load(
     timeout_s: float | str | None = None,
     family: str | Sequence[str] | None = None,
     policy_model: str | None = None,
+    purpose: str | None = None,
     environ: Mapping[str, str] | None = None,
     default_timeout_s: float = DEFAULT_TIMEOUT_S,
 ) -> Settings:
@@ -88,6 +93,7 @@ def load(
         timeout_s=seconds,
         family=families(*told("family", None)) if family is None else families("family", family),
         policy_model=_policy_model(*told("policy_model", policy_model)),
+        purpose=check_purpose(*told("purpose", purpose)),
     )
 
 
@@ -102,6 +108,13 @@ def check_timeout(name: str, value: object) -> float:
     if not 0 < seconds <= MAX_TIMEOUT_S:
         raise ConfigError(f"{name}: not a number of seconds above 0: {str(value)[:40]!r}")
     return seconds
+
+
+def check_purpose(name: str, value: object) -> Purpose | None:
+    """What judging is for, which says who may judge. Raises ConfigError."""
+    if value not in (None, "train", "validate"):
+        raise ConfigError(f"{name}: 'train' or 'validate', not {str(value)[:40]!r}")
+    return value
 
 
 def families(name: str, value: object) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ def load(
     timeout_s: float | str | None = None,
     family: str | Sequence[str] | None = None,
     policy_model: str | None = None,
+    purpose: str | None = None,
 ) -> Settings:
     """Settings that name a rubric, from the arguments, else the environment, else the defaults.
 
@@ -27,7 +28,7 @@ def load(
     """
     loaded = settings.load(
         url=url, api_key=api_key, rubric=rubric, timeout_s=timeout_s, family=family,
-        policy_model=policy_model, default_timeout_s=default_timeout_s,
+        policy_model=policy_model, purpose=purpose, default_timeout_s=default_timeout_s,
     )  # fmt: skip
     if loaded.rubric is None:
         raise ConfigError("rubric: give one, or set JUDGE_SERVICE_RUBRIC")

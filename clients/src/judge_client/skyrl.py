@@ -34,7 +34,7 @@ except ImportError as missing:
     ) from missing
 
 DEFAULT_TIMEOUT_S = 300.0
-SETTINGS = ("url", "api_key", "rubric", "timeout_s", "family", "policy_model")
+SETTINGS = ("url", "api_key", "rubric", "timeout_s", "family", "policy_model", "purpose")
 
 
 class JudgeEnv(BaseTextEnv):
@@ -52,6 +52,7 @@ class JudgeEnv(BaseTextEnv):
     timeout_s: ClassVar[float | str | None] = None
     family: ClassVar[str | tuple[str, ...] | None] = None
     policy_model: ClassVar[str | None] = None
+    purpose: ClassVar[str | None] = None
 
     def __init__(self, env_config: Any = None, extras: Any = None, **given: Any) -> None:
         super().__init__()

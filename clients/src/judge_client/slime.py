@@ -47,6 +47,9 @@ class JudgeRM:
     is false, for rubrics that take none. ``on_failed="mark"`` is for a filter of one's own that
     calls ``drop_failed_groups``, ``"raise"`` stops the run at a sample without a verdict; otherwise
     what ``--dynamic-sampling-filter-path`` says decides.
+
+    A sample whose generation was aborted or failed (``status``) has no verdict either, and its
+    group is not ranked: what is left of it is not what the policy says.
     """
 
     def __init__(
@@ -62,12 +65,13 @@ class JudgeRM:
         api_key: str | None = None,
         family: str | Sequence[str] | None = None,
         policy_model: str | None = None,
+        purpose: str | None = None,
     ) -> None:
         one_of("mode", mode, "group", "each")
         one_of("on_failed", on_failed, None, "mark", "raise")
         self._settings = load(
             url=url, api_key=api_key, rubric=rubric, timeout_s=timeout_s, family=words_of(family),
-            policy_model=policy_model, default_timeout_s=DEFAULT_TIMEOUT_S,
+            policy_model=policy_model, purpose=purpose, default_timeout_s=DEFAULT_TIMEOUT_S,
         )  # fmt: skip
         self._mode = mode
         self._on_failed = on_failed
@@ -89,12 +93,16 @@ class JudgeRM:
         listed = (
             [one[-1] if isinstance(one, list) else one for one in samples] if many else [samples]
         )
+        broken = [_broken(one) for one in (samples if many else [samples])]
         if many and self._mode == "group" and len(listed) > 1:
             if not getattr(args, "group_rm", True):
                 raise ConfigError("group_rm: without --group-rm these samples are no group")
-            found = await self._ranked(listed)
+            lost = next((why for why in broken if why is not None), None)
+            found = await self._ranked(listed) if lost is None else [lost for _ in listed]
         else:
-            found = await self._assessed(listed)
+            alive = [one for one, why in zip(listed, broken, strict=True) if why is None]
+            scored = iter(await self._assessed(alive))
+            found = [next(scored) if why is None else why for why in broken]
         failures = [one for one in found if isinstance(one, Failure)]
         if failures and self._stops(args):
             raise JudgingFailed(failures[0])
@@ -111,12 +119,14 @@ class JudgeRM:
         return bool(getattr(args, "dynamic_sampling_filter_path", FILTER) != FILTER)
 
     async def _assessed(self, samples: Sequence[Any]) -> list[Scored]:
-        asked = []
+        asked: list[Assess] = []
         for sample in samples:
             prompt, candidate = self._exchange(sample)
             reference = self._reference(sample)
             asked.append(Assess(prompt=prompt, candidate=candidate, reference=reference))
         client = client_of(self._settings)
+        if not asked:
+            return []
         alone = len(asked) == 1
         results = [await client.ask(asked[0])] if alone else await client.assess_many(asked)
         return [
@@ -150,8 +160,7 @@ class JudgeRM:
             prompt, text = exchange(prompt, response)
         else:
             text = without_end(response)
-        status = getattr(sample, "status", None)
-        cut = getattr(status, "value", status) == "truncated"
+        cut = _status(sample) == "truncated"
         return prompt, Candidate(text=text, finish_reason="length" if cut else None)
 
     def _reference(self, sample: Any) -> str | None:
@@ -205,6 +214,22 @@ def _has_failed(sample: Any) -> bool:
     reward = getattr(sample, "reward", 0.0)
     told = (reward, getattr(sample, "metadata", None))
     return reward is None or any(bool(one.get(FAILED)) for one in told if isinstance(one, dict))
+
+
+def _broken(sample: Any) -> Failure | None:
+    """Why a sample, or one of a trajectory's fragments, is no answer of the policy."""
+    for one in sample if isinstance(sample, list) else [sample]:
+        status = _status(one)
+        if status in ("aborted", "failed"):
+            why = f"the generation ended as {status}"
+            return Failure(code="rollout_failed", message=why, retryable=True, at="client")
+    return None
+
+
+def _status(sample: Any) -> object:
+    """How a sample's generation ended, in slime's word."""
+    status = getattr(sample, "status", None)
+    return getattr(status, "value", status)
 
 
 def _told(sample: Any, found: Scored, with_key: bool) -> Reward:

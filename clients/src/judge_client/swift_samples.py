@@ -9,7 +9,7 @@ from typing import Any, cast
 from judge_client.errors import InvalidRequest
 from judge_client.requests import Rank, Request
 from judge_client.rollouts import assess_of, candidate_of, row_of
-from judge_client.trl_rows import Row, gathered
+from judge_client.rows import Row, gathered
 from judge_client.turns import conversation
 
 

@@ -47,11 +47,12 @@ class JudgePreferenceModel:
         api_key: str | None = None,
         family: str | Sequence[str] | None = None,
         policy_model: str | None = None,
+        purpose: str | None = None,
     ) -> None:
         shared.one_of("on_inconsistent", on_inconsistent, "zero", "raise")
         self.settings = shared.load(
             default_timeout_s=DEFAULT_TIMEOUT_S, url=url, api_key=api_key, rubric=rubric,
-            timeout_s=timeout_s, family=family, policy_model=policy_model,
+            timeout_s=timeout_s, family=family, policy_model=policy_model, purpose=purpose,
         )  # fmt: skip
         self._on_inconsistent = on_inconsistent
 

@@ -13,25 +13,26 @@ from __future__ import annotations
 
 import logging
 import re
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import metadata
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal
 
+from judge_client import settings, shared
 from judge_client.async_client import AsyncJudgeClient
-from judge_client.candidate import Candidate
 from judge_client.errors import ConfigError, InvalidRequest, JudgingFailed
+from judge_client.hold import hold
 from judge_client.loop_thread import LOOP
-from judge_client.requests import Assess, Rank, Request
-from judge_client.results import Assessed, Failed, Failure, Joined, Outcome, Ranked
-from judge_client.settings import check_timeout
+from judge_client.requests import Request
+from judge_client.results import Failure, Outcome
+from judge_client.rows import Row, gathered, groups, rows_of, split
+from judge_client.settings import Purpose, check_timeout
+from judge_client.shared import one_of
 from judge_client.trainer_input import wait_of
-from judge_client.trl_ranks import Meeting, ask, this_run
-from judge_client.trl_rows import Row, gathered, groups, rows_of, split
+from judge_client.trl_ranks import Meeting, all_of, is_evaluation, this_run
+from judge_client.trl_rewards import assess, by_place, rank
+from judge_client.trl_trainers import counted_as_zero, on_failed_of, trl_version
 
 log = logging.getLogger("judge_client.trl")
-NONE_SINCE = (1, 6)
-DEFAULT_BUDGET_S = 120.0
+DEFAULT_TIMEOUT_S = 120.0
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 
@@ -43,16 +44,23 @@ class JudgeReward:
     could not be judged is ``None`` for each of its members. Where a trainer splits groups over
     processes, ``across_ranks="gather"`` puts them together (with accelerate), and ``"server"`` lets
     the service do it: members of a group that is not whole here wait for the others, ``deadline_s``
-    at most (half of ``budget_s`` unless given), and have no reward where one does not come. The
+    at most (half of ``timeout_s`` unless given), and have no reward where one does not come. The
     processes of a training meet under ``run``, by default a name of what launched them: give one
     where several trainings on one machine were started without torchrun or accelerate.
 
-    ``reference_column`` names the column of the data that holds the reference. ``budget_s`` bounds
-    a call, retries included. ``on_failed="raise"`` stops training at a sample without a verdict,
-    ``on_unavailable="raise"`` only when the service gave no answer at all; an exception must reach
-    all processes of a training, which is sure only where all of them ask the same service.
+    A completion that stands alone, as in an evaluation, is assessed, on ``eval_rubric`` where the
+    rubric itself only compares. ``split_column`` names the column that tells an evaluation: a batch
+    in which it says something else than ``train`` is assessed one by one. Without it a batch is one
+    if its prompts cannot be a part of groups, which a single prompt on each process always can.
+
+    ``reference_column`` names the column of the data that holds the reference. ``timeout_s`` bounds
+    a call, retries included. ``on_failed="raise"`` asks again for a sample without a verdict until
+    that time is up, and then stops training; it is the default where a trainer would count ``None``
+    as 0. ``on_unavailable="raise"`` stops only when the service gave no answer at all. An exception
+    must reach all processes of a training, which is sure only where all ask the same service.
 
     ``name`` is the metric's name (``rewards/<name>/mean``): one for each reward of a training.
+    ``purpose`` is what the verdicts are for (``train`` or ``validate``), hence who may give them.
     """
 
     def __init__(
@@ -62,22 +70,25 @@ class JudgeReward:
         rubric: str | None = None,
         name: str = "judge",
         reference_column: str | None = None,
-        budget_s: float = DEFAULT_BUDGET_S,
+        timeout_s: float | None = None,
         mode: Literal["each", "group"] = "each",
         group_size: int | None = None,
         across_ranks: Literal["no", "gather", "server"] = "no",
         deadline_s: float | None = None,
         run: str | None = None,
+        eval_rubric: str | None = None,
+        split_column: str | None = None,
         on_failed: Literal["none", "raise"] | None = None,
         on_unavailable: Literal["none", "raise"] = "none",
         api_key: str | None = None,
         family: str | Sequence[str] | None = None,
         policy_model: str | None = None,
+        purpose: Purpose | None = None,
     ) -> None:
-        _one_of("mode", mode, "each", "group")
-        _one_of("across_ranks", across_ranks, "no", "gather", "server")
-        _one_of("on_failed", on_failed, None, "none", "raise")
-        _one_of("on_unavailable", on_unavailable, "none", "raise")
+        one_of("mode", mode, "each", "group")
+        one_of("across_ranks", across_ranks, "no", "gather", "server")
+        one_of("on_failed", on_failed, None, "none", "raise")
+        one_of("on_unavailable", on_unavailable, "none", "raise")
         if not _NAME.fullmatch(name):
             raise ConfigError("name: not the name of a metric")
         if mode == "group" and (not isinstance(group_size, int) or not 2 <= group_size <= 64):
@@ -85,23 +96,26 @@ class JudgeReward:
                 "group_size: a group needs it, the trainer's num_generations (2 to 64)"
             )
         self.__name__ = name
-        self._client = AsyncJudgeClient(
-            url, api_key=api_key, rubric=rubric, timeout_s=budget_s, family=family,
-            policy_model=policy_model,
+        loaded = shared.load(
+            url=url, api_key=api_key, rubric=rubric, timeout_s=timeout_s, family=family,
+            policy_model=policy_model, purpose=purpose, default_timeout_s=DEFAULT_TIMEOUT_S,
         )  # fmt: skip
-        if self._client.settings.rubric is None:
-            raise ConfigError("rubric: give one, or set JUDGE_SERVICE_RUBRIC")
+        self._client = AsyncJudgeClient.from_settings(loaded)
+        self._eval_rubric = settings.load(rubric=eval_rubric, environ={}).rubric
+        self._split_column = split_column
         self._reference_column = reference_column
         self._group_size = group_size if mode == "group" else None
         self._across_ranks = across_ranks
         self._deadline_s = deadline_s
         if deadline_s is not None:
             waits = check_timeout("deadline_s", deadline_s)
-            wait_of(deadline_s, "deadline_s", self._client.settings.timeout_s - waits)
+            wait_of(deadline_s, "deadline_s", loaded.timeout_s - waits)
         self._run = run or this_run()
         self._calls = 0
         self._on_unavailable = on_unavailable
-        self._on_failed = on_failed if on_failed is not None else _on_failed_of(_trl_version())
+        self._on_failed = on_failed
+        self._has_warned = False
+        self._by_version = on_failed_of(trl_version()) if on_failed is None else on_failed
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.__name__!r}, {self._client.settings!r})"
@@ -117,18 +131,34 @@ class JudgeReward:
         rows = rows_of(prompts, completions, self._references(columns, len(completions)))
         # All processes of a training make the same calls.
         self._calls += 1
+        must = self._must_judge()
         if self._group_size is None:
-            outcomes = self._each(rows)
+            outcomes = self._each(rows, must)
+        elif self._is_told_evaluation(columns, len(rows)):
+            outcomes = self._alone(rows, must)
         elif self._across_ranks == "server":
-            outcomes = self._met(rows, self._group_size)
+            outcomes = self._met(rows, self._group_size, must)
         else:
-            outcomes = self._grouped(rows, self._group_size)
+            outcomes = self._grouped(rows, self._group_size, must)
         rewards = [None if isinstance(found, Failure) else found for found in outcomes]
         failures = [found for found in outcomes if isinstance(found, Failure)]
         _tell(self.__name__, outcomes, columns)
-        if failures and (self._on_failed == "raise" or self._has_nothing(outcomes)):
+        if failures and (must or self._has_nothing(outcomes)):
             raise JudgingFailed(failures[0])
         return rewards
+
+    def _must_judge(self) -> bool:
+        """Whether a sample without a verdict is to be an exception for the trainer that asks."""
+        if self._on_failed is not None:
+            return self._on_failed == "raise"
+        trainer = counted_as_zero()
+        if trainer is not None and not self._has_warned:
+            self._has_warned = True
+            log.warning(
+                "%s: %s counts a sample without reward as 0; one that is not judged in %g s raises",
+                self.__name__, trainer, self._client.settings.timeout_s,
+            )  # fmt: skip
+        return trainer is not None or self._by_version == "raise"
 
     def _has_nothing(self, outcomes: Sequence[float | Failure]) -> bool:
         """Whether the service gave no answer at all, where that is to be an exception."""
@@ -139,74 +169,52 @@ class JudgeReward:
     def _references(self, columns: Mapping[str, Any], count: int) -> Sequence[Any]:
         if self._reference_column is None:
             return [None] * count
-        found = columns.get(self._reference_column)
-        if not isinstance(found, (list, tuple)) or len(found) != count:
-            raise InvalidRequest(
-                f"reference_column: the data has no column {self._reference_column!r}",
-                field="reference_column",
-            )
-        return found
+        return _column("reference_column", self._reference_column, columns, count)
 
-    def _each(self, rows: Sequence[Row]) -> list[float | Failure]:
-        results = LOOP.run(self._client.assess_many([_assess(row) for row in rows]))
-        return [r.reward if isinstance(r, Assessed) else r.error for r in results]
+    def _is_told_evaluation(self, columns: Mapping[str, Any], count: int) -> bool:
+        if self._split_column is None:
+            return False
+        told = _column("split_column", self._split_column, columns, count)
+        return any(one != "train" for one in told)
 
-    def _met(self, rows: Sequence[Row], size: int) -> list[float | Failure]:
+    def _each(self, rows: Sequence[Row], must: bool) -> list[float | Failure]:
+        results = LOOP.run(self._ask([assess(row) for row in rows], must))
+        return by_place([[at] for at in range(len(rows))], results, range(len(rows)))
+
+    def _alone(self, rows: Sequence[Row], must: bool) -> list[float | Failure]:
+        """The rewards of an evaluation."""
+        results = LOOP.run(self._ask([assess(row, self._eval_rubric) for row in rows], must))
+        return by_place([[at] for at in range(len(rows))], results, range(len(rows)))
+
+    def _met(self, rows: Sequence[Row], size: int, must: bool) -> list[float | Failure]:
         """The rewards where the service puts split groups together."""
+        if is_evaluation(rows, size):
+            return self._alone(rows, must)
         whole, apart = split(rows, size)
         meeting = Meeting(
             run=self._run, name=self.__name__, call=self._calls, size=size,
             deadline_s=self._deadline_s,
         )  # fmt: skip
-        asked = [_rank([rows[at] for at in members]) for members in whole]
+        asked = self._ask([rank([rows[at] for at in members]) for members in whole], must)
         members = [meeting.member(rows[at]) for at in apart]
-        outcomes = LOOP.run(ask(self._client, asked, members))
-        return _by_place([*whole, *([at] for at in apart)], outcomes, range(len(rows)))
+        outcomes = LOOP.run(all_of([asked, self._client.join_many(members)]))
+        return by_place([*whole, *([at] for at in apart)], outcomes, range(len(rows)))
 
-    def _grouped(self, rows: Sequence[Row], size: int) -> list[float | Failure]:
+    def _grouped(self, rows: Sequence[Row], size: int, must: bool) -> list[float | Failure]:
         everybody, start = gathered(rows) if self._across_ranks == "gather" else (list(rows), 0)
         own = range(start, start + len(rows))
         # A group that is split over processes is asked for by each of them, and judged once.
         found = [members for members in groups(everybody, size) if set(members) & set(own)]
-        asked: list[Request[Any]] = [_rank([everybody[at] for at in members]) for members in found]
-        results = LOOP.run(self._client.bulk(asked))
-        return _by_place(found, results, own)
+        asked = [rank([everybody[at] for at in members], self._eval_rubric) for members in found]
+        return by_place(found, LOOP.run(self._ask(asked, must)), own)
 
-
-def _assess(row: Row) -> Assess:
-    candidate = Candidate(text=row.text, messages=row.turns)
-    return Assess(prompt=row.prompt, candidate=candidate, reference=row.reference)
-
-
-def _rank(rows: Sequence[Row]) -> Request[Any]:
-    """A ranking; of one alone, as in an evaluation, an assessment."""
-    if len(rows) == 1:
-        return _assess(rows[0])
-    return Rank(
-        prompt=rows[0].prompt,
-        candidates=[Candidate(text=row.text, messages=row.turns) for row in rows],
-        reference=rows[0].reference,
-    )
-
-
-def _by_place(
-    groups: Sequence[Sequence[int]], results: Sequence[Outcome], wanted: Iterable[int]
-) -> list[float | Failure]:
-    """What the rows at the ``wanted`` places got, each as a member of its group."""
-    rewards: dict[int, float | Failure] = {}
-    for members, result in zip(groups, results, strict=True):
-        rewards |= zip(members, _shares(result, len(members)), strict=True)
-    return [rewards[at] for at in wanted]
-
-
-def _shares(result: Outcome, size: int) -> list[float | Failure]:
-    if isinstance(result, Ranked):
-        return list(result.rewards)
-    if isinstance(result, (Assessed, Joined)):
-        return [result.reward]
-    if isinstance(result, Failed):
-        return [result.error] * size
-    raise TypeError("neither a ranking, nor an assessment, nor a share")
+    def _ask(
+        self, requests: Sequence[Request[Any]], must: bool
+    ) -> Coroutine[Any, Any, list[Outcome]]:
+        """The outcomes in order; where they must be there, asked for until the time is up."""
+        if must:
+            return hold(self._client, requests, give_up=True)
+        return self._client.bulk(requests)
 
 
 def _tell(name: str, outcomes: Sequence[float | Failure], columns: Mapping[str, Any]) -> None:
@@ -215,6 +223,11 @@ def _tell(name: str, outcomes: Sequence[float | Failure], columns: Mapping[str, 
     if failures:
         codes = sorted({failure.code for failure in failures})
         log.warning("%s: no verdict for %d of %d: %s", name, len(failures), len(outcomes), codes)
+        if "cohort_incomplete" in codes:
+            log.warning(
+                "%s: no other process handed in the rest of a group; where this is an evaluation, "
+                "let a column of the data say so (split_column)", name,
+            )  # fmt: skip
     log_metric: Callable[[str, float], None] | None = columns.get("log_metric")
     if callable(log_metric):
         log_metric(f"{name}/judge_failed", len(failures) / max(1, len(outcomes)))
@@ -224,26 +237,8 @@ def _tell(name: str, outcomes: Sequence[float | Failure], columns: Mapping[str, 
         log_extra(f"{name}_error", told)
 
 
-def _one_of(name: str, value: object, *allowed: object) -> None:
-    if value not in allowed:
-        raise ConfigError(f"{name}: one of {', '.join(map(repr, allowed))}")
-
-
-def _trl_version() -> str | None:
-    try:
-        return metadata.version("trl")
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _on_failed_of(version: str | None) -> Literal["none", "raise"]:
-    """What a sample without a verdict is to this TRL."""
-    numbers = re.match(r"(\d+)\.(\d+)", version or "")
-    if numbers is None or (int(numbers[1]), int(numbers[2])) >= NONE_SINCE:
-        return "none"
-    warnings.warn(
-        f"TRL {version} counts a sample without reward as 0; a sample that was not judged will "
-        'raise. Use TRL 1.6 or newer, or on_failed="none" beside another reward function.',
-        stacklevel=3,
-    )
-    return "raise"
+def _column(setting: str, name: str, columns: Mapping[str, Any], count: int) -> Sequence[Any]:
+    found = columns.get(name)
+    if not isinstance(found, (list, tuple)) or len(found) != count:
+        raise InvalidRequest(f"{setting}: the data has no column {name!r}", field=setting)
+    return found

@@ -7,16 +7,15 @@ import json
 import os
 import socket
 import uuid
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge_client.async_client import AsyncJudgeClient
 from judge_client.candidate import Candidate
-from judge_client.requests import Join, Request
+from judge_client.requests import Join
 from judge_client.results import Outcome
+from judge_client.rows import Row
 from judge_client.together import together
-from judge_client.trl_rows import Row
 
 _HERE = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - compared, not bound to
 
@@ -44,15 +43,31 @@ class Meeting:
         )  # fmt: skip
 
 
-async def ask(
-    client: AsyncJudgeClient, whole: Sequence[Request[Any]], apart: Sequence[Join]
-) -> list[Outcome]:
-    """The outcomes of groups that are here, then of members of groups that are not. They are asked
-    for at once, for other processes wait for these members.
+async def all_of(work: Iterable[Coroutine[Any, Any, Sequence[Outcome]]]) -> list[Outcome]:
+    """The outcomes of both at once: of groups that are here, and of members for whose groups other
+    processes wait.
     """
-    work: list[Coroutine[Any, Any, Sequence[Outcome]]]
-    work = [client.bulk(whole), client.join_many(apart)]
     return [outcome for outcomes in await together(work) for outcome in outcomes]
+
+
+def is_evaluation(rows: Sequence[Row], size: int, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether this cannot be a process's slice of a training's batch, which is made of groups of
+    ``size``: every prompt stands alone, and there are so many of them, or the slice begins at such
+    a place, that groups would have to begin inside of others.
+
+    The place follows from ``RANK`` and ``WORLD_SIZE``, for slices are of one length.
+    """
+    count = len(rows)
+    if not rows or any(rows[at].prompt == rows[at + 1].prompt for at in range(count - 1)):
+        return False
+    if count > 2:
+        return True
+    try:
+        rank, world = int(environ["RANK"]), int(environ["WORLD_SIZE"])
+    except (KeyError, ValueError):
+        return False
+    begin = rank * count
+    return world * count % size != 0 or any((begin + at) % size for at in range(1, count))
 
 
 def this_run() -> str:

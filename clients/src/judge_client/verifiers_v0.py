@@ -21,7 +21,7 @@ from judge_client.errors import ConfigError
 from judge_client.requests import Rank, Request
 from judge_client.results import Failure
 from judge_client.rollouts import assess_of, candidate_of, policy_of, row_of, shares_of
-from judge_client.trl_rows import Row
+from judge_client.rows import Row
 
 try:
     from verifiers.errors import InfraError
@@ -63,13 +63,14 @@ class JudgeRubric(Rubric):
         api_key: str | None = None,
         family: str | Sequence[str] | None = None,
         policy_model: str | None = None,
+        purpose: str | None = None,
     ) -> None:
         shared.one_of("mode", mode, "each", "group")
         if not name.isidentifier():
             raise ConfigError("name: not the name of a metric")
         self.settings = shared.load(
             default_timeout_s=DEFAULT_TIMEOUT_S, url=url, api_key=api_key, rubric=rubric,
-            timeout_s=timeout_s, family=family, policy_model=policy_model,
+            timeout_s=timeout_s, family=family, policy_model=policy_model, purpose=purpose,
         )  # fmt: skip
         self._name = name
         self._mode = mode
@@ -83,8 +84,8 @@ class JudgeRubric(Rubric):
         given = {
             "url": told.url, "api_key": told.api_key, "rubric": told.rubric,
             "timeout_s": told.timeout_s, "family": told.family or None,
-            "policy_model": told.policy_model, "name": self._name, "mode": self._mode,
-            "use_answer": self._use_answer, "parser": self._parser,
+            "policy_model": told.policy_model, "purpose": told.purpose, "name": self._name,
+            "mode": self._mode, "use_answer": self._use_answer, "parser": self._parser,
         }  # fmt: skip
         return _unpickled, (type(self), given, list(self.funcs), list(self.weights))
 

@@ -55,6 +55,7 @@ async def compute_score(
     timeout_s: float | str | None = None,
     family: str | Sequence[str] | None = None,
     policy_model: str | None = None,
+    purpose: str | None = None,
     prompt_key: str | None = None,
     use_ground_truth: bool = True,
     **more: Any,
@@ -74,7 +75,7 @@ async def compute_score(
     client = client_of(
         load(
             url=judge_url, api_key=api_key, rubric=rubric, timeout_s=timeout_s,
-            family=words_of(family), policy_model=policy_model,
+            family=words_of(family), policy_model=policy_model, purpose=purpose,
             default_timeout_s=DEFAULT_TIMEOUT_S,
         )
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Literal
 
 from judge_client import shared
 from judge_client.errors import ConfigError
@@ -21,7 +21,7 @@ _THE_SERVICES = {
 
 class ServiceJudgeConfig(JudgeConfig):
     """Settings of the plugin; what is not told comes from the environment (``JUDGE_SERVICE_URL``,
-    ``_RUBRIC``, ``_TIMEOUT_S``, ``_FAMILY``, ``_POLICY_MODEL``).
+    ``_RUBRIC``, ``_TIMEOUT_S``, ``_FAMILY``, ``_POLICY_MODEL``, ``_PURPOSE``).
 
     The API key is told by the name of an environment variable only, for a configuration is written
     into every trace. Models, sampling and prompts are the service's business: it is a mistake to
@@ -36,6 +36,8 @@ class ServiceJudgeConfig(JudgeConfig):
     family: str | list[str] | None = None
     policy_model: str | None = None
     """Who wrote what is judged, where no family says so; else the model that the trace names."""
+    purpose: Literal["train", "validate"] | None = None
+    """What the verdicts are for, hence who may give them."""
     reference_field: str | None = "answer"
     """The field of the task that holds the reference; None where the rubric takes none."""
     group_size: int | None = Field(None, ge=2, le=64)
@@ -64,5 +66,5 @@ class ServiceJudgeConfig(JudgeConfig):
         return shared.load(
             default_timeout_s=DEFAULT_TIMEOUT_S, url=self.service_url, api_key=key,
             rubric=self.rubric, timeout_s=self.timeout_s, family=self.family,
-            policy_model=self.policy_model,
+            policy_model=self.policy_model, purpose=self.purpose,
         )  # fmt: skip

@@ -8,7 +8,7 @@ from judge_client import shared
 from judge_client.requests import Join, Request
 from judge_client.results import Assessed, Joined
 from judge_client.rollouts import assess_of, candidate_of, metrics_of
-from judge_client.trl_rows import Row
+from judge_client.rows import Row
 
 from judge_client_verifiers.config import ServiceJudgeConfig
 from judge_client_verifiers.errors import JudgeUnavailableError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from judge_client.rollouts import policy_of, row_of
+from judge_client.rows import Row
 from judge_client.settings import Settings
-from judge_client.trl_rows import Row
 
 
 def row_of_trace(task: Any, trace: Any, reference_field: str | None) -> Row:

@@ -14,5 +14,6 @@ dashscope rl register_functions \
 	--no-lazy-load --output-format json
 
 echo 'Then, with the instance ids printed above:'
+echo '  dashscope rl test_functions "ro-ins-…" --type rollout --input resources/rollout_input.json'
 echo '  dashscope rl test_functions "rw-ins-…" --type reward --input resources/reward_input.json'
 echo '  dashscope rl test_functions "gr-ins-…" --type group_reward --input resources/group_reward_input.json'

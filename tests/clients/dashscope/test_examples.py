@@ -7,6 +7,7 @@ import json
 import os
 import re
 import runpy
+import socket
 import stat
 import subprocess
 import sys
@@ -171,7 +172,54 @@ def test_the_whole_loop(
     assert ran.returncode == 0, ran.stderr[-2000:]
     told = [line.partition(": ") for line in ran.stdout.splitlines()]
     answers = [(kind, json.loads(text)) for kind, _, text in told]
-    assert [kind for kind, _ in answers] == ["rollout"] * 2 + ["reward"] * 2 + ["group reward"]
-    assert all(answer["status"] == "success" for _, answer in answers)
-    assert answers[2][1]["reward"]["reward_score"] == 0.75
-    assert [r["reward_score"] for r in answers[4][1]["reward"]["rewards"]] == [0.75, 0.75]
+    three = ["inline", "reward", "dimensions"]
+    assert [kind for kind, _ in answers] == [*["rollout"] * 2, *three, *three, "group reward"]
+    assert all(answer.get("status", "success") == "success" for _, answer in answers)
+    inline, reward, dimensions = (answer for _, answer in answers[2:5])
+    assert inline == {"reward_score": 1.0}
+    assert reward["reward"]["reward_score"] == 0.75
+    assert dimensions["reward"]["reward_score"] == pytest.approx(0.8 * 0.75 + 0.2)
+    group = answers[-1][1]["reward"]["rewards"]
+    assert [member["reward_score"] for member in group] == [0.75, 0.75]
+    # The verdict of the group's members and of the second reward is the first one's.
+    assert len(judge.requests) == 1
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    """One readable line, before anything is started: whoever listens there is not asked instead."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        env = environment({}, "", "", port)
+        ran = subprocess.run(
+            [sys.executable, str(WORKSPACE / "loop.py")],
+            env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    (line,) = ran.stderr.splitlines()
+    assert f"port {port}" in line
+    assert "SERVER_PORT" in line
+
+
+def test_who_ends_the_loop_ends_its_servers(tmp_path: Path) -> None:
+    """After SIGTERM nothing listens any more where the functions were to be."""
+    port = free_port()
+    env = environment({"URL": "http://127.0.0.1:9", "RUBRIC": "r"}, "", "", port)
+    with subprocess.Popen(
+        [sys.executable, str(WORKSPACE / "loop.py")],
+        env=env, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as loop:  # fmt: skip
+        assert loop.stderr is not None
+        assert "starting" in loop.stderr.readline()
+        children = Path(f"/proc/{loop.pid}/task/{loop.pid}/children")
+        started: list[str] = []
+        while len(started) < 4 and loop.poll() is None:
+            started = children.read_text().split()
+        loop.terminate()
+        assert loop.wait(60) == 1
+
+    assert len(started) == 4
+    assert not any(Path(f"/proc/{pid}").exists() for pid in started)

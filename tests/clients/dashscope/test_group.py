@@ -96,7 +96,7 @@ def test_metrics_say_who_won(group: SdkServer) -> None:
     metrics = [reward["reward_metrics"] for reward in answer["reward"]["rewards"]]
     assert [m["rank"] for m in metrics] == [3.0, 1.0, 2.0]
     assert {tuple(m) for m in metrics} == {
-        ("rank", "zero_advantage", "pairs_asked", "pairs_inconsistent")
+        ("rank", "zero_advantage", "pairs_asked", "pairs_inconsistent", "rollout_failed")
     }
 
 
@@ -112,6 +112,29 @@ def test_members_without_an_answer_get_zero(
     assert "ROLLOUT" not in json.dumps(sent)
 
 
+def test_nobody_wins_against_a_failed_rollout(group: SdkServer, ranker: StandIn) -> None:
+    """The others are ranked without it, in their places; its 0 is marked as none."""
+    broken = "ROLLOUT_ERROR: no tool"
+
+    answer = group.group([broken, "worth 0.2", broken, "worth 0.8", ""])
+
+    assert scores(answer) == [0.0, 0.2, 0.0, 0.8, 0.0]
+    sent = ranker.requests[0].body["candidates"]
+    assert [said(member) for member in sent] == ["worth 0.2", "worth 0.8", ""]
+    metrics = [reward["reward_metrics"] for reward in answer["reward"]["rewards"]]
+    assert [m["rollout_failed"] for m in metrics] == [1.0, 0.0, 1.0, 0.0, 0.0]
+    assert [m["rank"] for m in metrics] == [4.0, 2.0, 4.0, 1.0, 3.0]
+    assert len({tuple(m) for m in metrics}) == 1
+
+
+def test_whoever_is_left_alone_is_assessed(group: SdkServer, ranker: StandIn) -> None:
+    """A failed rollout makes the other one no winner."""
+    answer = group.group(["ROLLOUT_ERROR: no tool", "worth 0.4"])
+
+    assert scores(answer) == [0.0, 0.4]
+    assert [got.path for got in ranker.requests] == ["/v1/assess"]
+
+
 def test_failed_rollouts_only_are_a_failed_group(group: SdkServer, ranker: StandIn) -> None:
     """Where no rollout worked there is nothing to learn from."""
     check_failed(group.group(["ROLLOUT_ERROR: a", "ROLLOUT_ERROR: b"]), 2, "rollout_failed")
@@ -123,10 +146,10 @@ def test_one_unjudged_member_fails_the_group(group: SdkServer, ranker: StandIn) 
     entries = [{"status": "success", "reward": None}, {"status": "failed", "reward": None}]
     ranker.says(Told(body={**failed("timeout"), "rewards": None, "candidates": entries}))
 
-    answer = group.group(["worth 0.8", "worth 0.3"])
+    answer = group.group(["ROLLOUT_ERROR: no tool", "worth 0.8", "worth 0.3"])
 
-    check_failed(answer, 2, "timeout")
-    assert "members 1" in answer["error"]
+    check_failed(answer, 3, "timeout")
+    assert "members 2" in answer["error"]
 
 
 @pytest.mark.parametrize(
@@ -175,6 +198,21 @@ def test_the_reference_and_prompt_are_the_groups(group: SdkServer, ranker: Stand
     assert sent["reference"] == "S"
     assert [member["messages"] for member in sent["candidates"]] == [
         [], [{"role": "assistant", "content": "A"}],
+    ]  # fmt: skip
+
+
+def test_what_only_one_member_was_asked_is_its_own(group: SdkServer, ranker: StandIn) -> None:
+    """A prompt is what all were asked: nobody is judged by another member's question."""
+    outputs = [
+        {"messages": [{"role": "system", "content": "S"}, *turns("A", f"Q{n}")]} for n in (1, 2)
+    ]
+
+    group.ask({"agent_outputs": outputs})
+
+    sent = ranker.requests[0].body
+    assert sent["prompt"] == [{"role": "system", "content": "S"}]
+    assert [[turn["content"] for turn in m["messages"]] for m in sent["candidates"]] == [
+        ["Q1", "A"], ["Q2", "A"],
     ]  # fmt: skip
 
 

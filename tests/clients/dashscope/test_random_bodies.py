@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from dashscope.finetune.reinforcement import GroupRewardOutput, RewardOutput
 
-from tests.clients.dashscope.sdk_server import SdkServer
+from tests.clients.dashscope.sdk_server import SdkServer, turns
 from tests.clients.dashscope.test_group import rank
 from tests.clients.stand_in import StandIn
 from tests.provider import FakeProvider
@@ -109,3 +109,48 @@ def test_any_group_input_has_a_valid_answer(group: SdkServer, ranker: StandIn, s
         found = GroupRewardOutput.model_validate(answered(group, body))
         assert len(found.reward.rewards) == len(body["agent_outputs"])
         assert (found.status.value == "failed") == bool(found.error)
+
+
+def nested(depth: int) -> Any:
+    """A list in a list in a list."""
+    made: Any = "a leaf"
+    for _ in range(depth):
+        made = [made]
+    return made
+
+
+def said(content: Any, **more: Any) -> list[dict[str, Any]]:
+    """A question, and an agent's turn."""
+    return [*turns("x")[:1], {"role": "assistant", "content": content, **more}]
+
+
+HARD: dict[str, tuple[Any, str | None]] = {
+    "deep content": (said(nested(400)), None),
+    "deep arguments": (
+        said(None, tool_calls=[{"function": {"name": "f", "arguments": nested(400)}}]),
+        None,
+    ),
+    "deep calls": (said("deep calls", tool_calls=nested(400)), None),
+    "many turns": (turns("one of many") * 400, None),
+    "too many turns": (turns("one of too many") * 5_000, "invalid_request"),
+    "endless digits": (said(10**4_000), None),
+    "a role that is a list": ([{"role": ["assistant"], "content": "x"}], None),
+    "an odd end": (said("odd end", finish_reason=["stop"]), None),
+    "a long name": (said("long named", name="n" * 1_100_000), None),
+    "a long question": (turns("x", "q" * 1_100_000), "context_too_long"),
+    "long answers": (turns("x" * 900_000) * 6, None),
+}
+
+
+@pytest.mark.parametrize(("messages", "code"), HARD.values(), ids=HARD)
+def test_what_is_hard_to_read_is_read_or_failed(
+    reward: SdkServer, judge: FakeProvider, messages: Any, code: str | None
+) -> None:
+    """Depth and length end in a reward by a verdict or a rule, or in a failure that says why."""
+    found = RewardOutput.model_validate(answered(reward, {"agent_output": {"messages": messages}}))
+
+    assert (found.status.value, found.error_code) == (
+        "success" if code is None else "failed", code,
+    )  # fmt: skip
+    by_a_rule = (found.reward.reward_metrics or {}).get("short_circuited") == 1.0
+    assert code or by_a_rule == (not judge.requests)

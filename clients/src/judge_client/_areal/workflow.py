@@ -55,10 +55,11 @@ class JudgeRLVRWorkflow(RolloutWorkflow):
         api_key: str | None = None,
         family: str | Sequence[str] | None = None,
         policy_model: str | None = None,
+        purpose: str | None = None,
     ) -> None:
         self._settings = load(
             url=url, api_key=api_key, rubric=rubric, timeout_s=timeout_s, family=words_of(family),
-            policy_model=policy_model, default_timeout_s=DEFAULT_TIMEOUT_S,
+            policy_model=policy_model, purpose=purpose, default_timeout_s=DEFAULT_TIMEOUT_S,
         )  # fmt: skip
         if reference_key is not None and not isinstance(reference_key, str):
             raise ConfigError("reference_key: not the name of a column")

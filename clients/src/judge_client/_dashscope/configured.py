@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 from judge_client import settings
 from judge_client.async_client import AsyncJudgeClient
 from judge_client.errors import ConfigError
 from judge_client.results import Failure
-from judge_client.turns import as_text
+from judge_client.trainer_input import reference_of
 
 DEFAULT_TIMEOUT_S = 90.0
 """Below the 120 seconds that a reward component is usually given."""
@@ -19,7 +20,7 @@ class Configured:
     """What every processor may be told, in its class or as keyword arguments of its constructor.
 
     What is told neither way comes from the environment (``JUDGE_SERVICE_URL``, ``_API_KEY``,
-    ``_RUBRIC``, ``_TIMEOUT_S``, ``_FAMILY``, ``_POLICY_MODEL``).
+    ``_RUBRIC``, ``_TIMEOUT_S``, ``_FAMILY``, ``_POLICY_MODEL``, ``_PURPOSE``).
     """
 
     url: ClassVar[str | None] = None
@@ -29,8 +30,12 @@ class Configured:
     """The whole time of a judgement, retries included; keep it below the component's timeout."""
     family: ClassVar[str | tuple[str, ...] | None] = None
     policy_model: ClassVar[str | None] = None
+    purpose: ClassVar[str | None] = None
+    """``"validate"`` asks the judges that are kept for validation."""
     reference_key: ClassVar[str | None] = "solution"
     """Where in ``rollout_extra`` the reference is, when there is no ``ground_truth``."""
+    use_reference: ClassVar[bool] = True
+    """False for rubrics that take none, whatever the data has."""
     rollout_error_marker: ClassVar[str | None] = "ROLLOUT_ERROR:"
     """How an agent's turn begins when its rollout failed; None looks for no such turn."""
     check_rubric: ClassVar[bool] = True
@@ -61,7 +66,7 @@ class Configured:
                 settings.load(
                     url=self.url, api_key=self.api_key, rubric=self.rubric,
                     timeout_s=self.timeout_s, family=self.family, policy_model=self.policy_model,
-                    default_timeout_s=self.default_timeout_s,
+                    purpose=self.purpose, default_timeout_s=self.default_timeout_s,
                 )
             )  # fmt: skip
         return self._judge
@@ -78,6 +83,7 @@ class Configured:
         RequestRefused for an unknown rubric or a wrong key. An unreachable service is waited for
         when it is needed.
         """
+        self._check()
         for rubric in self._rubrics():
             if not self.check_rubric:
                 continue
@@ -85,17 +91,36 @@ class Configured:
             if not isinstance(shown, Failure):
                 self._learn(rubric, shown)
 
+    def _check(self) -> None:
+        """Raises ConfigError for a setting that no judgement could be right with."""
+        for name in ("reference_key", "rollout_error_marker"):
+            value = getattr(self, name)
+            # An empty marker would open every turn.
+            if value is not None and (not isinstance(value, str) or not value):
+                raise ConfigError(f"{name}: a text, or None")
+
     def _learn(self, rubric: str, shown: dict[str, Any]) -> None:
-        """Take note of what the service shows of a rubric."""
+        """Take note of what the service shows of a rubric. Raises ConfigError for one that will
+        not do.
+        """
 
     def _reference(self, ground_truth: object, extra: object) -> str | None:
-        """The reference: ``ground_truth``, else what ``rollout_extra`` has, else none."""
-        found = ground_truth
-        if found in (None, "") and self.reference_key is not None and isinstance(extra, dict):
-            found = extra.get(self.reference_key)
-        return None if found in (None, "") else as_text(found)
+        """The reference: ``ground_truth``, else what ``rollout_extra`` has, else none. A blank
+        text and a table's missing value (NaN) are none.
+        """
+        if not self.use_reference:
+            return None
+        found = reference_of(ground_truth)
+        if found is None and self.reference_key is not None and isinstance(extra, dict):
+            found = reference_of(extra.get(self.reference_key))
+        return found
 
 
 def is_share(value: object) -> bool:
-    """Whether ``value`` is a number in [0, 1]; NaN is none."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+    """Whether ``value`` is a number in [0, 1], NumPy's included; NaN is none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return 0 <= float(value) <= 1
+    except OverflowError:
+        return False

@@ -16,6 +16,7 @@ from judge_client._dashscope.sdk import RewardInput, RewardOutput
 from judge_client.errors import ConfigError
 from judge_client.turns import Conversation
 
+SHORT_CIRCUITED = "short_circuited"
 Score = Callable[[RewardInput], float | Awaitable[float]]
 
 
@@ -23,11 +24,13 @@ Score = Callable[[RewardInput], float | Awaitable[float]]
 class Dimension:
     """One dimension: judged on a ``rubric``, or computed by a function ``score`` of the input,
     which gives a number in [0, 1] and raises where it cannot. ``weight`` is its share.
+    ``use_reference`` is false for a rubric that takes none.
     """
 
     weight: float
     rubric: str | None = None
     score: Score | None = None
+    use_reference: bool = True
 
 
 class JudgeMultiRewardProcessor(JudgeRewardProcessor):
@@ -35,41 +38,61 @@ class JudgeMultiRewardProcessor(JudgeRewardProcessor):
 
     One dimension without a score fails the whole: a reward with a part missing would be another
     reward. The others' verdicts stay in the service's cache for the next try.
+
+    A hard rule of any of the rubrics (an empty answer, a refusal, …) makes the whole 0: no other
+    dimension may pay for what must not be. A rollout's ``reward_score`` counts as a dimension
+    whose ``score`` is a function that returns it, not as a preset.
     """
 
     dimensions: ClassVar[Mapping[str, Dimension]] = {}
 
-    def _rubrics(self) -> list[str]:
+    def _check(self) -> None:
+        super()._check()
         check(self.dimensions)
+        if self.preset_weight or self.preset_gate:
+            raise ConfigError(
+                "preset_weight, preset_gate: of one rubric; let a dimension's score be "
+                "lambda given: given.agent_output.reward_score"
+            )
+
+    def _rubrics(self) -> list[str]:
         return sorted({d.rubric for d in self.dimensions.values() if d.rubric is not None})
 
     async def judged(self, input_data: RewardInput) -> RewardOutput:
-        """The weighted sum of all dimensions, each a metric of its own. Raises where one failed."""
-        check(self.dimensions)
+        """The weighted sum of all dimensions, each a metric of its own beside
+        ``short_circuited``. Raises where one failed.
+        """
+        self._check()
         talk = self._conversation(input_data.agent_output)
         names = list(self.dimensions)
-        parts = await asyncio.gather(
+        results = await asyncio.gather(
             *(self._part(self.dimensions[name], input_data, talk) for name in names)
         )
-        found = dict(zip(names, parts, strict=True))
+        found = dict(zip(names, results, strict=True))
         failed = {name: part for name, part in found.items() if isinstance(part, NoReward)}
         if failed:
             told = "; ".join(f"{name}: {error}" for name, error in failed.items())
             raise NoReward(next(iter(failed.values())).code, f"no score for {told}")
-        scores = {name: part for name, part in found.items() if isinstance(part, float)}
-        total = math.fsum(self.dimensions[name].weight * score for name, score in scores.items())
-        return success(min(total, 1.0), scores)
+        parts = {name: part for name, part in found.items() if isinstance(part, _Part)}
+        ended = any(part.short_circuited for part in parts.values())
+        metrics = {name: part.score for name, part in parts.items()}
+        return success(
+            0.0 if ended else weighted(self.dimensions, metrics),
+            {SHORT_CIRCUITED: float(ended), **metrics},
+        )
 
     async def _part(
         self, dimension: Dimension, input_data: RewardInput, talk: Conversation
-    ) -> float | NoReward:
+    ) -> _Part | NoReward:
         try:
             if dimension.score is not None:
-                return await self._computed(dimension.score, input_data)
-            reference = self._reference(
-                input_data.ground_truth, input_data.agent_output.rollout_extra
-            )
-            return (await self._assess(talk, reference, dimension.rubric)).reward
+                return _Part(score=await self._computed(dimension.score, input_data))
+            reference = None
+            if dimension.use_reference:
+                extra = input_data.agent_output.rollout_extra
+                reference = self._reference(input_data.ground_truth, extra)
+            found = await self._assess(talk, reference, dimension.rubric)
+            return _Part(score=found.reward, short_circuited=found.short_circuited)
         except Exception as error:  # noqa: BLE001 - one dimension's failure waits for the others
             return NoReward(*explained(error))
 
@@ -84,11 +107,27 @@ class JudgeMultiRewardProcessor(JudgeRewardProcessor):
         return float(score_found)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """One dimension's score, in [0, 1], and whether a hard rule gave it."""
+
+    score: float
+    short_circuited: bool = False
+
+
+def weighted(dimensions: Mapping[str, Dimension], scores: Mapping[str, float]) -> float:
+    """The mean of all scores by their weights, which sum to 1 but for rounding, in [0, 1]."""
+    total = math.fsum(dimensions[name].weight * score for name, score in scores.items())
+    return total / math.fsum(dimension.weight for dimension in dimensions.values())
+
+
 def check(dimensions: Mapping[str, Dimension]) -> None:
     """Raises ConfigError when the dimensions cannot make a reward in [0, 1]."""
     if not dimensions:
         raise ConfigError("dimensions: none; set the class attribute")
     for name, dimension in dimensions.items():
+        if name == SHORT_CIRCUITED:
+            raise ConfigError(f"dimensions: {name!r} is another metric's name")
         if (dimension.rubric is None) == (dimension.score is None):
             raise ConfigError(f"dimensions: {name!r} needs a rubric or a score, not both")
         if not is_share(dimension.weight):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from judge_client._dashscope.configured import Configured, is_share
+from judge_client._dashscope.configured import SETUP_CHECK_S, Configured, is_share
 from judge_client._dashscope.outputs import NoReward, failure, success
 from judge_client._dashscope.sdk import (
     AbstractRewardProcessor,
@@ -15,12 +16,12 @@ from judge_client._dashscope.sdk import (
 from judge_client.candidate import Candidate
 from judge_client.errors import ConfigError
 from judge_client.requests import Assess
-from judge_client.results import Assessed
+from judge_client.results import Assessed, Failure
 from judge_client.turns import Conversation, conversation
 
 _BASE = ("rule_score", "model_score", "agreement", "short_circuited", "length_chars")
-UNTOLD = frozenset({"judge_failed", "cached", "length_factor"})
-"""Metrics that say nothing about a success, or little; a curve for each of the rest."""
+_CRITERION = "criterion/"
+"""The metrics that are told, beside one for each criterion: a curve for each."""
 
 
 class JudgeRewardProcessor(Configured, AbstractRewardProcessor):
@@ -41,13 +42,12 @@ class JudgeRewardProcessor(Configured, AbstractRewardProcessor):
     def __init__(self, **given: Any) -> None:
         super().__init__()
         self.configure(given)
-        self._metric_names: tuple[str, ...] = _BASE
+        self._criteria: tuple[str, ...] | None = None
 
-    async def setup(self) -> None:
-        """Check the settings. Raises ConfigError and RequestRefused."""
+    def _check(self) -> None:
+        super()._check()
         if not is_share(self.preset_weight):
             raise ConfigError("preset_weight: not a number in [0, 1]")
-        await super().setup()
 
     async def process(self, input_data: RewardInput) -> RewardOutput:
         """The reward of one agent output; no exception leaves."""
@@ -62,14 +62,14 @@ class JudgeRewardProcessor(Configured, AbstractRewardProcessor):
         talk = self._conversation(output)
         preset = self._preset(output)
         if preset == 0 and self.preset_gate:
-            return success(0.0, self._metrics({"short_circuited": 1.0}))
+            return success(0.0, await self._metrics({"short_circuited": 1.0}))
         result = await self._assess(
             talk, self._reference(input_data.ground_truth, output.rollout_extra)
         )
         score = result.reward
         if preset is not None and not result.short_circuited:
             score = self.preset_weight * preset + (1 - self.preset_weight) * score
-        return success(score, self._metrics(result.metrics))
+        return success(score, await self._metrics(result.metrics))
 
     def _conversation(self, output: AgentOutput) -> Conversation:
         talk = conversation(output.messages, self.rollout_error_marker)
@@ -101,14 +101,24 @@ class JudgeRewardProcessor(Configured, AbstractRewardProcessor):
         return float(score)
 
     def _learn(self, rubric: str, shown: dict[str, Any]) -> None:
+        if shown.get("kind") == "compare":
+            raise ConfigError(f"rubric: {rubric!r} compares, and one answer has nobody beside it")
         listed = shown.get("criteria")
         criteria = listed if isinstance(listed, list) else []
-        names = [criterion.get("name") for criterion in criteria if isinstance(criterion, dict)]
-        self._metric_names = (*_BASE, *(f"criterion/{name}" for name in names))
+        named = [criterion.get("name") for criterion in criteria if isinstance(criterion, dict)]
+        self._criteria = tuple(_CRITERION + name for name in named if isinstance(name, str))
 
-    def _metrics(self, metrics: Any) -> dict[str, float]:
+    async def _metrics(self, metrics: Mapping[str, float]) -> dict[str, float]:
         """The metrics of a success: the same names every time, also where no judge was asked."""
-        if len(metrics) > len(self._metric_names):
-            self._metric_names = tuple(metrics)
-        names = [name for name in self._metric_names if name not in UNTOLD]
+        told = tuple(name for name in metrics if name.startswith(_CRITERION))
+        if told or (self._criteria is None and not metrics.get("short_circuited")):
+            # What the service says now: a rubric may change while this server runs.
+            self._criteria = told
+        if self._criteria is None and self.check_rubric:
+            # The service was not there at the start, and has not said the names since.
+            for rubric in self._rubrics():
+                shown = await self._client.rubric(rubric, timeout_s=SETUP_CHECK_S)
+                if not isinstance(shown, Failure):
+                    self._learn(rubric, shown)
+        names = (*_BASE, *(self._criteria or ()))
         return {name.replace("/", "."): metrics.get(name, 0.0) for name in names}

@@ -14,6 +14,7 @@ from judge_client._verl.asking import DEFAULT_TIMEOUT_S, scored
 from judge_client.errors import InvalidRequest
 from judge_client.requests import Assess, Join
 from judge_client.results import AssessOutcome, JoinFailed, JoinOutcome
+from judge_client.settings import Purpose
 from judge_client.shared import client_of, load
 from judge_client.trainer_input import plain, prompt_of, reference_of, wait_of, words_of
 
@@ -38,8 +39,9 @@ class JudgeGroupRewardManager(RewardManagerBase):
     is not complete by then: ``"fail"``, or ``{"at_least": n}``.
 
     A group's rewards say nothing across prompts, so samples of a validation are assessed one by
-    one, on ``val_rubric`` where that is given: those whose ``extra_info["split"]`` is another than
-    ``train_split``, and those without ``uid``.
+    one, on ``val_rubric`` and for ``val_purpose`` (``"validate"`` asks judges that do not train)
+    where they are given: those whose ``extra_info["split"]`` is another than ``train_split``, and
+    those without ``uid``.
     """
 
     url: ClassVar[str | None] = None
@@ -48,11 +50,13 @@ class JudgeGroupRewardManager(RewardManagerBase):
     timeout_s: ClassVar[float | str | None] = None
     family: ClassVar[str | tuple[str, ...] | None] = None
     policy_model: ClassVar[str | None] = None
+    purpose: ClassVar[Purpose | None] = None
     group_size: ClassVar[int | None] = None
     deadline_s: ClassVar[float] = 300.0
     partial: ClassVar[Literal["fail"] | Mapping[str, int]] = "fail"
     run: ClassVar[str | None] = None
     val_rubric: ClassVar[str | None] = None
+    val_purpose: ClassVar[Purpose | None] = None
     train_split: ClassVar[str] = "train"
     use_ground_truth: ClassVar[bool] = True
 
@@ -64,11 +68,15 @@ class JudgeGroupRewardManager(RewardManagerBase):
             setattr(self, name, value)
         self._settings = load(
             url=self.url, api_key=self.api_key, rubric=self.rubric, timeout_s=self.timeout_s,
-            family=words_of(self.family), policy_model=self.policy_model,
+            family=words_of(self.family), policy_model=self.policy_model, purpose=self.purpose,
             default_timeout_s=DEFAULT_TIMEOUT_S,
         )  # fmt: skip
-        if self.val_rubric is not None:
-            load(rubric=self.val_rubric, default_timeout_s=DEFAULT_TIMEOUT_S)
+        # Checked now, not by the first sample of a validation.
+        load(
+            rubric=self.val_rubric or self._settings.rubric,
+            purpose=self.val_purpose or self._settings.purpose,
+            default_timeout_s=DEFAULT_TIMEOUT_S,
+        )
         rollouts = configured.section(config, "actor_rollout_ref", "rollout", "n")
         self._size = configured.group_size(self.group_size, rollouts)
         self._partial = configured.partial(self.partial, self._size)
@@ -93,8 +101,9 @@ class JudgeGroupRewardManager(RewardManagerBase):
         reference = self._reference(row)
         if self._stands_alone(row):
             alone = Assess(
-                prompt=prompt, candidate=text, reference=reference, rubric=self.val_rubric
-            )
+                prompt=prompt, candidate=text, reference=reference, rubric=self.val_rubric,
+                purpose=self.val_purpose,
+            )  # fmt: skip
             return await client.ask(alone)
         member = Join(
             prompt=prompt, candidate=text, reference=reference, group=str(row["uid"]),

@@ -49,6 +49,18 @@ def candidate_of_row(row: Mapping[str, Any], *, says_who: bool) -> Candidate:
     )
 
 
+def rollout_error(row: Mapping[str, Any]) -> str | None:
+    """Why the policy's model gave no response, where the response says so: such a rollout was
+    never finished, and is no candidate.
+    """
+    response = row["response"]
+    error, status = response.get("error"), response.get("status")
+    if error is None and status not in ("failed", "cancelled"):
+        return None
+    told = error.get("message") if isinstance(error, Mapping) else error
+    return str(told or status)[:200]
+
+
 def reference_of_row(row: Mapping[str, Any]) -> str | None:
     """The first of REFERENCES in the verifier's metadata, then beside it."""
     given = (row.get("verifier_metadata"), row)

@@ -11,9 +11,21 @@ from typing import Any, Literal
 from judge_client.encoding import encode
 from judge_client.errors import ConfigError
 from judge_client.hold import hold
-from judge_client.nemo_gym.items import candidate_of_row, prompt_of_row, reference_of_row
+from judge_client.nemo_gym.items import (
+    candidate_of_row,
+    prompt_of_row,
+    reference_of_row,
+    rollout_error,
+)
 from judge_client.requests import Assess, Join
-from judge_client.results import Assessed, AssessOutcome, Joined, JoinOutcome
+from judge_client.results import (
+    Assessed,
+    AssessFailed,
+    AssessOutcome,
+    Failure,
+    Joined,
+    JoinOutcome,
+)
 from judge_client.settings import Settings
 from judge_client.shared import client_of, load
 from judge_client.trainer_input import wait_of, words_of
@@ -35,6 +47,7 @@ except ImportError as missing:
 DEFAULT_TIMEOUT_S = 120.0
 MAX_GROUP = 64
 FAILURE_CLASS, FAILURE_ERROR = "_ng_failure_class", "_ng_failure_judge_error"
+BROKEN = "rollout_failed"
 _PARTIAL = re.compile(r"judge>=(\d{1,2})")
 
 
@@ -53,6 +66,7 @@ class JudgeResourcesServerConfig(BaseResourcesServerConfig):
     timeout_s: float | None = None
     family: str | list[str] | None = None
     policy_model: str | None = None
+    purpose: str | None = None
     use_reference: bool = True
     num_rollouts_per_prompt: int = 1
     cohort_deadline_s: float = 300.0
@@ -89,7 +103,8 @@ class JudgeResourcesServer(SimpleResourcesServer):
         self._settings = load(
             url=given.judge_url, api_key=given.api_key, rubric=given.rubric,
             timeout_s=given.timeout_s, family=words_of(given.family),
-            policy_model=given.policy_model, default_timeout_s=DEFAULT_TIMEOUT_S,
+            policy_model=given.policy_model, purpose=given.purpose,
+            default_timeout_s=DEFAULT_TIMEOUT_S,
         )  # fmt: skip
         if not 1 <= given.num_rollouts_per_prompt <= MAX_GROUP:
             raise ConfigError(f"num_rollouts_per_prompt: from 1 to {MAX_GROUP}")
@@ -107,6 +122,10 @@ class JudgeResourcesServer(SimpleResourcesServer):
         return JudgeVerifyResponse(**_answer(row, await self._judged(row)))
 
     async def _judged(self, row: Mapping[str, Any]) -> AssessOutcome | JoinOutcome:
+        broken = rollout_error(row)
+        if broken is not None:
+            failure = Failure(code=BROKEN, message=broken, retryable=False, at="client")
+            return AssessFailed(error=failure)
         settings = self._settings
         prompt = prompt_of_row(row)
         says_who = not settings.family and settings.policy_model is None
@@ -163,7 +182,7 @@ def _answer(row: Mapping[str, Any], result: AssessOutcome | JoinOutcome) -> dict
     else:
         # Gym's answer must have a number here; the marks say that it is none.
         reward, beside, masked = 0.0, dict(PLACEHOLDERS), True
-        told[FAILURE_CLASS] = "judge_failed"
+        told[FAILURE_CLASS] = BROKEN if result.error.code == BROKEN else "judge_failed"
         told[FAILURE_ERROR] = f"{result.error.code}: {result.error.message}"
     return {
         **kept, **beside, **told, "reward": reward, "reward_components": {"judge": reward},

@@ -44,7 +44,8 @@ class DecoratedReward(AbstractRewardProcessor):
     async def short(self, input_data: RewardInput) -> RewardOutput:
         """A check of one's own."""
         messages = input_data.agent_output.messages or []
-        answer = str(messages[-1].get("content") or "") if messages else ""
+        said = [turn.get("content") for turn in messages if turn.get("role") == "assistant"]
+        answer = str(said[-1] or "").strip() if said else ""
         score = 1.0 if 0 < len(answer) <= 600 else 0.0
         return RewardOutput(reward=Reward(reward_score=score), status=TaskStatus.SUCCESS)
 

@@ -7,10 +7,11 @@ from judge_client.dashscope import Dimension, JudgeMultiRewardProcessor
 
 
 def concise(input_data: RewardInput) -> float:
-    """1.0 up to 600 characters, then less and less; no cliff."""
+    """1.0 up to 600 characters, then less and less, without a cliff; saying nothing is worth 0."""
     messages = input_data.agent_output.messages or []
-    answer = str(messages[-1].get("content") or "") if messages else ""
-    return 1.0 if not answer else min(1.0, 600 / len(answer))
+    said = [turn.get("content") for turn in messages if turn.get("role") == "assistant"]
+    answer = str(said[-1] or "").strip() if said else ""
+    return min(1.0, 600 / len(answer)) if answer else 0.0
 
 
 class AnswerReward(JudgeMultiRewardProcessor):

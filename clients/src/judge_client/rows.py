@@ -1,4 +1,4 @@
-"""The rows of a batch as TRL hands them out, and the groups in them."""
+"""The rows of a batch as trainers hand them out, and the groups in them."""
 
 from __future__ import annotations
 
@@ -74,11 +74,9 @@ def split(rows: Sequence[Row], size: int) -> tuple[list[list[int]], list[int]]:
     """The places of each group that is whole, and those of members whose group goes on elsewhere.
 
     A process has a slice of the whole batch, so only its first and its last run can be parts of
-    groups. Three prompts or more that all stand alone are an evaluation. Raises InvalidRequest.
+    groups. Raises InvalidRequest.
     """
     runs = _runs(rows)
-    if len(runs) > 2 and all(len(run) == 1 for run in runs):
-        return runs, []
     whole: list[list[int]] = []
     apart: list[int] = []
     for number, run in enumerate(runs):
