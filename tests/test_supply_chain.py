@@ -274,11 +274,14 @@ def test_the_check_itself_sees(tmp_path: Path) -> None:
 
 
 def test_modules_are_imported_by_name_in_known_places_only() -> None:
-    """Code named by configuration is imported in one place, which asks the operator's list."""
+    """Code named by configuration is imported in one place, which asks the operator's list; the
+    others import parts of this package, late, by names that stand in tables of their own.
+    """
     importers = {
         str(file.relative_to(PACKAGE))
         for file in sources()
         if re.search(r"\bimport_module\(|\bspec_from_file_location\(", file.read_text("utf-8"))
     }
 
-    assert importers <= {"__init__.py", "rules/custom.py"}
+    own_tables = {"__init__.py", "cli/app.py", "rules/registry.py"}
+    assert importers <= {"rules/custom.py"} | own_tables

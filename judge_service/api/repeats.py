@@ -68,7 +68,6 @@ class Repeats:
             return None
         started = time.monotonic()
         if not await engine.still_holds(known.past):
-            self._forget(key)
             return None
         looked_up_ms = (time.monotonic() - started) * 1000.0
         async with admitted(request, caller, wait_s=known.past.timeout_s) as admission:

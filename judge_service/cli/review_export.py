@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -58,8 +59,6 @@ def export(
     overwrite: bool,
 ) -> Exported:  # fmt: skip
     """Write the three files. Raises UserError and ConfigError before anything is written."""
-    import random
-
     from judge_service.review.guide import guide
     from judge_service.review.key import make_key, write_key
     from judge_service.review.pick import pick
@@ -72,7 +71,7 @@ def export(
         if path.exists() and not overwrite:
             raise UserError(f"--out: {path}: is there already; --overwrite replaces it")
     pool, rubrics = _pool(sources)
-    draw = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311
+    draw = _draw(seed)
     picked = pick(pool.seen, counts, draw)
     if not picked:
         raise UserError("no item was chosen: nothing has such a verdict, or all numbers are 0")
@@ -179,3 +178,10 @@ def _of_results(files: list[Path], items: Path, rubrics: Mapping[str, Rubric]) -
                 told = str(error).splitlines()[0]
                 raise UserError(f"{place}: {told}") from None
     return batch.pool(items.stem)
+
+
+def _draw(seed: int | None) -> random.Random:
+    """Nobody can foretell an order without a seed; with one it can be drawn again."""
+    if seed is None:
+        return random.SystemRandom()
+    return random.Random(seed)  # noqa: S311 - to be drawn again  # nosec B311
