@@ -20,7 +20,10 @@ from tests.provider import FakeProvider
 
 HEAD = b"POST /v1/assess HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
 MAIN = "from judge_service.cli import main; main()"
-STUB = "import judge_service.cli.server as s; s.APP = 'tests.door.stub:stub'; s.GRACE_S = 5"
+STUB = (
+    "import judge_service.cli.server as s; from tests.door.stub import stub; "
+    "s.APP = 'tests.door.stub:stub'; s.app = lambda _: stub(); s.GRACE_S = 5"
+)
 """Let the processes serve an app that starts at once."""
 
 

@@ -9,6 +9,7 @@ import pytest
 from judge_service.api.answers import ProblemAnswer
 from judge_service.engine import Engine
 from judge_service.errors import Overloaded
+from judge_service.judging.case import Case
 from judge_service.outcome import AssessFailed, AssessOutcome
 from judge_service.request import AssessRequest, CompareRequest
 from judge_service.usage import Usage
@@ -32,9 +33,9 @@ def test_a_request_is_judged_in_the_tenant_of_its_key(
     seen: list[str] = []
     assess, compare = Engine.assess, Engine.compare
 
-    async def assess_seen(self: Engine, request: AssessRequest) -> AssessOutcome:
+    async def assess_seen(self: Engine, request: AssessRequest, *case: Case) -> AssessOutcome:
         seen.append(request.tenant)
-        return await assess(self, request)
+        return await assess(self, request, *case)
 
     async def compare_seen(self: Engine, request: CompareRequest) -> object:
         seen.append(request.tenant)
@@ -83,8 +84,8 @@ def _end_in(monkeypatch: pytest.MonkeyPatch, error: Overloaded, usage: Usage) ->
     """Let assessments end in an error, whatever the judge says."""
     assess = Engine.assess
 
-    async def ended(self: Engine, request: AssessRequest) -> AssessOutcome:
-        outcome = await assess(self, request)
+    async def ended(self: Engine, request: AssessRequest, *case: Case) -> AssessOutcome:
+        outcome = await assess(self, request, *case)
         return AssessFailed(
             error=error, usage=usage, rules=outcome.rules, criteria={}, metrics=outcome.metrics,
             rubric_hash=outcome.rubric_hash, fingerprint=outcome.fingerprint,

@@ -181,7 +181,7 @@ def test_an_unexpected_error_tells_nobody_what_it_was_about(
     secret, text, key = canary("secret"), canary("text"), canary("callerkey")
     wanted = {"secret": secret, "text": text, "key": key}
 
-    async def broken(_: Engine, request: AssessRequest) -> AssessOutcome:
+    async def broken(_: Engine, request: AssessRequest, *__: object) -> AssessOutcome:
         try:
             raise ValueError(f"{secret} in the cause")
         except ValueError as cause:

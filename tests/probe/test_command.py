@@ -85,7 +85,7 @@ def test_a_rule_stops_what_would_fool_the_judge(
 
     opener = of(card(ran), "opener")
     assert (ran.code, opener.result, opener.judge_alone) == (0, "held", "succeeded")
-    assert opener.stopped_by["rule"] == 7
+    assert opener.stopped_by["rule"] == 10
     assert set(opener.rules) == {"opener_only"}
     assert opener.judge_shift.value > 0.4 > 0.0 > opener.shift.value
 
