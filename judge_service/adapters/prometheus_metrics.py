@@ -10,6 +10,7 @@ import contextlib
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +45,20 @@ BREAKER_VALUES: Final[dict[ev.BreakerState, int]] = {"closed": 0, "half_open": 1
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
+@dataclass(slots=True)
+class _Recent:
+    """Whether the latest outcomes of a rubric failed, and how many did."""
+
+    outcomes: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT))
+    failed: int = 0
+
+    def add(self, failed: bool) -> None:
+        if len(self.outcomes) == RECENT:
+            self.failed -= self.outcomes[0]
+        self.outcomes.append(failed)
+        self.failed += failed
+
+
 class PrometheusMetrics:
     """Counts events (``observe``) and HTTP requests (``answered``), and renders them.
 
@@ -57,7 +72,7 @@ class PrometheusMetrics:
         self._shared_dir = shared_dir
         self._ids: set[str] = set()
         self._children: dict[tuple[str, tuple[str, ...]], Any] = {}
-        self._recent: dict[str, deque[bool]] = {}
+        self._recent: dict[str, _Recent] = {}
         self._registry = registry = CollectorRegistry()
         self._counts = {
             name: Counter(PREFIX + name, count.text, count.labels, registry=registry)
@@ -237,10 +252,10 @@ class PrometheusMetrics:
             return
         self._count("outcomes", *labels)
         self._spread("outcome_duration_seconds", event.seconds, event.kind, rubric)
-        recent = self._recent.setdefault(rubric, deque(maxlen=RECENT))
-        recent.append(failed)
-        self._set("recent_outcomes", len(recent), rubric)
-        self._set("recent_failed_outcomes", sum(recent), rubric)
+        recent = self._recent.setdefault(rubric, _Recent())
+        recent.add(failed)
+        self._set("recent_outcomes", len(recent.outcomes), rubric)
+        self._set("recent_failed_outcomes", recent.failed, rubric)
         if event.reward is not None:
             self._spread("reward", event.reward, rubric)
         if event.rule is not None:

@@ -57,6 +57,16 @@ class Near:
             return None
         return entry.value if entry.until > self._clock() else None
 
+    def has(self, key: str) -> bool:
+        """Whether it is here and would count, had the file just been looked at."""
+        entry = self._entries.get(key)
+        return entry is not None and entry.until > self._clock()
+
+    @property
+    def ageing(self) -> bool:
+        """Whether it is time to look at the file again, so that nobody has to wait for that."""
+        return self._tick() - self._looked_at > TRUSTED_S / 2
+
     def read(
         self, found: Mapping[str, Entry], *, version: Hashable, began: float, changes: int
     ) -> None:

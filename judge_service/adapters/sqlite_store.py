@@ -56,6 +56,7 @@ class SqliteStore:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge-service-store")
         self._gets = Coalescer(self._get_many)
         self._near = Near(clock=clock)
+        self._look: asyncio.Task[dict[str, bytes] | None] | None = None
         self._jobs = SqliteJobs(self._thread, self._file)
         self._pending = 0
         self._writes = 0
@@ -80,8 +81,19 @@ class SqliteStore:
 
     async def look_up(self, key: str) -> Found:
         """The value, as it was read a moment ago or by a SELECT that other look-ups share."""
-        near = self._near.get(key)
-        return near if near is not None else await self._gets.look_up(key)
+        if self._near.has(key):
+            if self._near.ageing and self._look is None:
+                # Whether anything has changed is one step in the thread; to read it all again is
+                # one for each value, and for each the thread must wait its turn.
+                self._look = asyncio.ensure_future(self._get_many(()))
+                self._look.add_done_callback(self._looked)
+            near = self._near.get(key)
+            if near is None and self._look is not None:
+                await settled(self._look)
+                near = self._near.get(key)
+            if near is not None:
+                return near
+        return await self._gets.look_up(key)
 
     async def get(self, key: str) -> bytes | None:
         """The same; None also when the file cannot be read."""
@@ -177,9 +189,12 @@ class SqliteStore:
     def _until(self, ttl_s: float) -> float:
         return self._clock() + min(ttl_s, FOREVER_S)
 
+    def _looked(self, _: object) -> None:
+        self._look = None
+
     async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes] | None:
         now, began, changes = self._clock(), time.monotonic(), self._near.changes
-        look = partial(_looked, keys=keys, now=now)
+        look = partial(_read, keys=keys, now=now)
         seen = await self._do("read", look)
         if seen is None:
             return None
@@ -228,8 +243,8 @@ class SqliteStore:
         self._trouble.begins(what, f"the store {self._path}: {why}")
 
 
-def _looked(
+def _read(
     db: sqlite3.Connection, *, keys: Sequence[str], now: float
 ) -> tuple[tuple[int, int], dict[str, Entry]]:
     """In the thread. The version comes first: what changes after it is seen by the next look."""
-    return entries.version(db), entries.get_many(db, keys, now)
+    return entries.version(db), entries.get_many(db, keys, now) if keys else {}
