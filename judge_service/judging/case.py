@@ -28,7 +28,8 @@ class Case:
     """Collects usage, flags and the judges that answered while a request is worked on.
 
     An ``admitted`` one has been let in together with others; a full queue does not turn it away.
-    ``kept`` are the records that verdicts were read from, by key; ``missed`` says that a judge was
+    ``kept`` are the records that verdicts were read from, by key, ``unkept`` says that one was not
+    read from a record; ``missed`` says that a judge was
     asked and gave none; ``left_out`` are the judges that were excluded for their family;
     ``sightings`` is what is remembered of the candidates' answers, ``event`` what was told of the
     outcome.
@@ -45,6 +46,7 @@ class Case:
     started: float = field(default_factory=time.monotonic)
     admitted: bool = False
     kept: dict[str, bytes] = field(default_factory=dict)
+    unkept: bool = False
     missed: bool = False
     left_out: list[str] = field(default_factory=list)
     sightings: list[Sighting | None] = field(default_factory=list)
@@ -65,7 +67,9 @@ class Case:
         """Take note of who answered, and of what has to be said about it."""
         judge = answer.judge
         self.answered[judge.id] = judge
-        if answer.kept is not None:
+        if answer.kept is None:
+            self.unkept = True
+        else:
             key, record = answer.kept
             self.kept[key] = record
         if judge.id in self.bench.trial:

@@ -39,8 +39,7 @@ def past_of(case: Case, outcome: AssessOutcome) -> Past | None:
     """What is to be remembered of an outcome; None for one that need not come out the same."""
     if not isinstance(outcome, Assessed) or outcome.short_circuited or case.request.audit:
         return None
-    cached = case.kept and all(verdict.cached for verdict in outcome.verdicts)
-    if case.missed or case.event is None or not cached:
+    if case.missed or case.unkept or not case.kept or case.event is None:
         return None
     return Past(
         rubric=case.rubric,

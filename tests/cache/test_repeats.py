@@ -6,6 +6,7 @@ import itertools
 import json
 import tomllib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 from judge_service.access.keys_file import key_hash, pepper_of
 from tests.cache.conftest import Open
 from tests.cache.test_cached import overwrite, rows
-from tests.harness import Judges, RunningService, judged_by, write_rubric
+from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.observability.scrape import scrape
 from tests.provider import FakeProvider, behaviours, faults
+from tests.provider.seen import Seen
 from tests.rubric_upload.support import put
 
 LONG_ANSWER = "Paris is the capital of France, and has been for many centuries."
@@ -90,7 +92,7 @@ def first_fresh(service: RunningService) -> dict[str, Any]:
     """The first answer for which a judge was asked: a change of the file is seen a moment later."""
     for _ in range(1000):
         (answer,) = times(service, 1)
-        if not answer["verdicts"][0]["cached"]:
+        if not all(verdict["cached"] for verdict in answer["verdicts"]):
             return answer
     raise AssertionError("the judge was never asked")
 
@@ -123,6 +125,39 @@ def test_a_judge_that_failed_is_asked_again(
         both = [service.post("/v1/assess", body) for _ in range(3)]
 
     assert [len(answer["verdicts"]) for answer in alone + both] == [1] * 4 + [2] * 3
+
+
+HALF = CRITERION.replace("weight = 1.0", "weight = 0.5")
+TWO_CRITERIA = HALF + HALF.replace('"quality"', '"style"').replace("How good", "How well put")
+
+
+def test_a_verdict_that_was_shared_is_looked_for_like_others(
+    provider: FakeProvider, tmp_path: Path, store: Path
+) -> None:
+    """Whoever waits for a verdict that another request asks for has it before it is in the store.
+    That answer is not remembered, for nobody has seen the record.
+    """
+    write_rubric(tmp_path, criteria=TWO_CRITERIA)
+    judges = Judges(provider).add("main", "alpha")
+
+    def about_style(seen: Seen) -> bool:
+        return "How well put" in seen.system
+
+    with judged_by(judges, tmp_path, store=store, breaker=False) as service:
+        provider.behave("main", behaviours.when(about_style, faults.empty(), behaviours.fixed(4)))
+        assert times(service, 1)[0]["status"] == "failed"
+        known = {key for key, _ in rows(store)}
+        provider.behave("main", behaviours.slow(behaviours.fixed(4), 0.5))
+        with ThreadPoolExecutor(2) as pool:
+            both = [*pool.map(lambda _: times(service, 1)[0], range(2))]
+        provider.behave("main", behaviours.fixed(2))
+        for key in {key for key, _ in rows(store)} - known:
+            overwrite(store, key, b"")
+        after = first_fresh(service)
+
+    assert sorted(all(v["cached"] for v in answer["verdicts"]) for answer in both) == [False, True]
+    assert [v["cached"] for v in after["verdicts"]] == [True, False]
+    assert after["reward"] == 0.5
 
 
 def test_an_answer_that_has_become_constant_is_flagged(service: RunningService) -> None:
