@@ -37,8 +37,8 @@ $(READY): requirements-dev.lock local-model.lock pyproject.toml
 serve: $(READY) ## Run the service; without a judges.toml a small local model judges
 	@$(BIN)/judge-service serve
 
-test: $(READY) redis-server ## Run all tests, on as many cores as there are (four at most)
-	$(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist loadscope
+test: $(READY) redis-server ## Run all tests; JOBS=2 runs them in so many processes
+	$(BIN)/pytest $(if $(JOBS),--numprocesses $(JOBS) --dist loadscope)
 
 check: lint typecheck bandit rubrics ## Lint, types, security and the shipped rubrics
 

@@ -18,7 +18,7 @@ import pytest
 from dashscope.finetune.reinforcement import RolloutInput, RolloutOutput
 from functions.rollout.ask import AskPolicy
 
-from tests.clients.dashscope.sdk_server import PYTHONPATH, ROOT, environment, free_port
+from tests.clients.dashscope.sdk_server import PYTHONPATH, ROOT, environment, free_port, free_ports
 from tests.clients.stand_in import StandIn, Told
 from tests.harness import RunningService
 from tests.provider import FakeProvider
@@ -159,7 +159,7 @@ def test_the_whole_loop(
     """Rollouts, rewards and a group reward, each in the SDK's server, each from the one before."""
     stand_in.says(Told(body={"choices": [{"message": {"content": "It is 72."}}]}))
     env = {
-        **environment({"URL": service.url, "RUBRIC": "quality"}, "", "", free_port()),
+        **environment({"URL": service.url, "RUBRIC": "quality"}, "", "", free_ports(4)),
         "PYTHONPATH": os.pathsep.join(map(str, PYTHONPATH)),
         "POLICY_URL": stand_in.url,
     }
@@ -206,7 +206,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
 
 def test_who_ends_the_loop_ends_its_servers(tmp_path: Path) -> None:
     """After SIGTERM nothing listens any more where the functions were to be."""
-    port = free_port()
+    port = free_ports(4)
     env = environment({"URL": "http://127.0.0.1:9", "RUBRIC": "r"}, "", "", port)
     with subprocess.Popen(
         [sys.executable, str(WORKSPACE / "loop.py")],
