@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from typing import TypeAlias
 
@@ -41,11 +41,12 @@ from judge_service.ranking.length_window import LengthWindow
 from judge_service.request import AssessRequest, CompareRequest, RankRequest, Request
 from judge_service.rubric.library import Library
 from judge_service.rubric.rubric import Rubric
-from judge_service.rules import RuleNeedsReference, get_ready
+from judge_service.rules import RuleNeedsReference
 from judge_service.types import Candidate
 from judge_service.verdicts.source import VerdictSource
 
 log = logging.getLogger("judge_service.engine")
+RANKING = "judge_service.ranking.rank"
 
 
 Watch: TypeAlias = Callable[[Kind, Case, tuple[Inspection, ...], Outcome], None]
@@ -74,7 +75,6 @@ class Engine:
     observer: Observer = nobody
     room: Room = always_room
     watch: Watch | None = None
-    _loaded: set[str] = field(default_factory=set)
 
     @property
     def asker(self) -> Asker:
@@ -148,7 +148,9 @@ class Engine:
         lost: JudgingError | None = None,
     ) -> RankOutcome:
         """Rank a group, in the same way. Raises RequestError, nothing else."""
-        await self._load("ranking", partial(import_module, "judge_service.ranking.rank"))
+        if RANKING not in sys.modules:
+            # Takes a while, and only who needs it waits.
+            await asyncio.to_thread(import_module, RANKING)
         from judge_service.ranking import rank as ranking
 
         case = case or self.check(request)
@@ -193,21 +195,7 @@ class Engine:
     ) -> list[Inspection]:
         if lost is not None:
             return [unseen(candidate, lost) for candidate in candidates]
-        await self.get_ready(case.rubric)
         return await inspect(candidates, case.rubric, case.request, case.deadline)
-
-    async def get_ready(self, rubric: Rubric) -> None:
-        """Let the rules of a rubric load what they need, before candidates are inspected."""
-        if rubric.rubric_hash not in self._loaded:
-            await self._load(rubric.rubric_hash, partial(get_ready, rubric.rules))
-
-    async def _load(self, what: str, load: Callable[[], object]) -> None:
-        """Load libraries and patterns before their first use, beside the loop: that takes a while,
-        and only who needs them waits.
-        """
-        if what not in self._loaded:
-            await asyncio.to_thread(load)
-            self._loaded.add(what)
 
     def _look(self, case: Case, inspections: tuple[Inspection, ...]) -> frozenset[str]:
         """Collect the flags of the candidates; returns the families that may not judge."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import httpx
 import pytest
 
 from judge_service.deadline import MIN_ATTEMPT_S, Deadline
+from judge_service.rules.refusal import Refusal
 from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import Behaviour, FakeProvider, behaviours, faults
 from tests.provider.replies import error
@@ -341,3 +343,22 @@ def test_a_timeout_of_a_judge_that_costs_nothing_costs_nothing(
     assert answer["error"]["code"] == "deadline_exceeded"
     assert answer["usage"]["cost_usd"] == 0.0
     assert answer["usage"]["unknown_cost_calls"] == 0
+
+
+def test_rules_that_take_long_to_load_do_not_make_the_answer_late(
+    provider: FakeProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request fails in its time and no judge is asked; once they are there it is judged."""
+    loading = threading.Event()
+    monkeypatch.setattr(Refusal, "get_ready", lambda _: loading.wait(20))
+    write_rubric(tmp_path, rules='[[rules]]\nrule = "refusal"\nhard = true\n')
+    with judged_by(Judges(provider).add("main"), tmp_path) as service:
+        before = len(provider.requests)
+        late = service.assess("Paris.", timeout_s=0.3)
+        asked = len(provider.requests) - before
+        loading.set()
+        judged = service.assess("Paris.")
+
+    assert (late["status"], late["error"]["code"], asked) == ("failed", "deadline_exceeded", 0)
+    assert late["reward"] is None
+    assert judged["status"] == "success"

@@ -82,7 +82,7 @@ def test_its_trainer_names_the_metrics(tmp_path: Path) -> None:
     space: dict[str, Any] = {
         "reward_funcs": [JudgeReward(rubric="r", name="judge_helpful")], "other_metrics": [],
     }  # fmt: skip
-    exec(written, space)  # noqa: S102
+    exec(written, space)  # noqa: S102 - what it writes is there to be run
 
     assert space["other_metrics"] == ["rewards/judge_helpful/mean", "rewards/judge_helpful/std"]
 

@@ -57,6 +57,11 @@ async def inspect(
 
     Raises InvalidRequest when a rule compares with a reference and there is none it can use.
     """
+    if not rubric.ready:
+        try:
+            await deadline.in_thread(rubric.get_ready, "its rules were being loaded")
+        except DeadlineExceeded as error:
+            return [unseen(candidate, error) for candidate in candidates]
     if sum(_size(c) for c in candidates) < LONG_TEXT_CHARS:
         return [_inspect(c, rubric, request) for c in candidates]
     return [await _inspect_long(c, rubric, request, deadline) for c in candidates]

@@ -87,7 +87,6 @@ class Early:
         self, case: Case, candidates: Sequence[Candidate], *, exact: bool
     ) -> tuple[Selection, list[Distinct]]:
         """The judges, and the different answers that they will be asked about."""
-        await self._engine.get_ready(case.rubric)
         inspections = await inspect(candidates, case.rubric, case.request, case.deadline)
         excluded, _ = known_families([one.shown for one in inspections], require=False)
         selection = select(case.request, case.rubric, case.bench, excluded)

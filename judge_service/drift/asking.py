@@ -81,7 +81,6 @@ class SideAsker:
         request = self._request(item)
         case = self._own.check(request)
         started = time.monotonic()
-        await self._own.get_ready(case.rubric)
         inspections = await inspect(_bare(item), case.rubric, request, case.deadline)
         chars = tuple(one.shown.chars for one in inspections)
         settled = _without_judge(inspections)

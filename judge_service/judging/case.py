@@ -28,11 +28,10 @@ class Case:
     """Collects usage, flags and the judges that answered while a request is worked on.
 
     An ``admitted`` one has been let in together with others; a full queue does not turn it away.
-    ``kept`` are the records that verdicts were read from, by key, ``unkept`` says that one was not
-    read from a record; ``missed`` says that a judge was
-    asked and gave none; ``left_out`` are the judges that were excluded for their family;
-    ``sightings`` is what is remembered of the candidates' answers, ``event`` what was told of the
-    outcome.
+    ``kept`` are the records that verdicts were read from, by key, and ``unkept`` says that one was
+    not read from a record. ``missed`` says that a judge was asked and gave no verdict, ``left_out``
+    are the judges that were excluded for their family. ``sightings`` is what is remembered of the
+    candidates' answers, ``event`` what was told of the outcome.
     """
 
     request: Request

@@ -18,6 +18,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     Strict,
     StrictBool,
     StrictInt,
@@ -140,6 +141,7 @@ class Rubric(BaseModel):
     length: LengthControl | None = None
     judging: Judging = Judging()
     anchors: tuple[Anchor, ...] = ()
+    _ready: bool = PrivateAttr(default=False)
 
     @model_validator(mode="after")
     def _whole(self) -> Rubric:
@@ -213,6 +215,19 @@ class Rubric(BaseModel):
         content = {"envelope": ENVELOPE_VERSION, "rubric": self.content()}
         canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
+
+    @property
+    def ready(self) -> bool:
+        """Whether its rules have loaded what they need."""
+        return self._ready or not self.rules
+
+    def get_ready(self) -> None:
+        """Let the rules load what they need, libraries and patterns: takes some tenths of a second,
+        once in a process. In any thread.
+        """
+        for rule in self.rules:
+            rule.get_ready()
+        self._ready = True
 
     def content(self) -> dict[str, Any]:
         """The rubric as JSON-ready values, anchors included."""

@@ -10,7 +10,7 @@ from .rule import (
     RuleNeedsReference,
     RuleResult,
 )
-from .run import RulesReport, get_ready, run_rules
+from .run import RulesReport, run_rules
 from .words import is_blank
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "RuleNeedsReference",
     "RuleResult",
     "RulesReport",
-    "get_ready",
     "is_blank",
     "parse_rules",
     "run_rules",

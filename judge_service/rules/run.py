@@ -23,12 +23,6 @@ class RulesReport:
     results: tuple[RuleResult, ...]
 
 
-def get_ready(rules: Iterable[Rule]) -> None:
-    """Let every rule load what it needs; in any thread."""
-    for rule in rules:
-        rule.get_ready()
-
-
 def run_rules(rules: Iterable[Rule], given: RuleInput) -> RulesReport:
     """Check one candidate against every rule.
 

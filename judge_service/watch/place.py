@@ -77,7 +77,7 @@ class Place:
         self._feed_some("length_correlation", products, times)
         ruled = [one for one in scored if one.rules is not None]
         if ruled:
-            rules = [one.rules or 0.0 for one in ruled]
+            rules = [one.rules for one in ruled if one.rules is not None]
             scores, times = [one.score for one in ruled], [one.at for one in ruled]
             gaps = [one - rule for one, rule in zip(scores, rules, strict=True)]
             self.feed("rule_gap", list(zip(gaps, times, strict=True)))

@@ -32,6 +32,5 @@ def wait_before(retry: int, told: float | None) -> float:
     what the service told and a little of the same jitter, so that not all come back at once.
     """
     bound = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** min(retry, 30))
-    # Jitter, no secret.
-    jitter = random.uniform(0.0, bound)  # noqa: S311
+    jitter = random.uniform(0.0, bound)  # noqa: S311 - jitter, no secret
     return jitter if told is None else told + min(jitter, 1.0)
