@@ -98,3 +98,25 @@ async def redis_store(url: str, seen: Seen | None = None) -> AsyncIterator[Redis
 async def is_well(store: Store) -> bool:
     """Whether the store has no trouble and works both ways."""
     return await store.trouble() is None and await store.put("well", b"1", 60.0)
+
+
+async def costs(store: Store) -> float:
+    """The seconds that the slowest operation takes just now."""
+    slowest = 0.0
+    for work in (
+        store.get("a"),
+        store.put("b", b"1", 60.0),
+        store.put_new("c", b"1", 60.0),
+        store.add("d", 1, 60.0),
+        store.hold("e", "me", 1, 60.0),
+        store.drop("e", "me"),
+        store.delete("f"),
+    ):
+        slowest = max(slowest, (await timed(work))[1])
+    return slowest
+
+
+async def gives_up(store: Store) -> bool:
+    """Whether Redis is no longer asked: operations cost nothing."""
+    await store.get("a")
+    return await store.trouble() is not None and await costs(store) < FAST_S

@@ -14,11 +14,12 @@ import pytest
 from judge_service.adapters.redis_store import RedisStore
 from tests.redis_server import RedisServer
 from tests.stores.support import (
-    FAST_S,
     LATE_S,
     WITHIN_S,
     Seen,
+    costs,
     found,
+    gives_up,
     hold,
     is_well,
     put,
@@ -32,28 +33,6 @@ from tests.stores.support import until as eventually
 ATTEMPTS = 3
 """How often a measurement is repeated that another process on this machine disturbed."""
 HUGE = 50_000_000
-
-
-async def costs(store: RedisStore) -> float:
-    """The seconds that the slowest operation takes just now."""
-    slowest = 0.0
-    for work in (
-        store.get("a"),
-        store.put("b", b"1", 60.0),
-        store.put_new("c", b"1", 60.0),
-        store.add("d", 1, 60.0),
-        store.hold("e", "me", 1, 60.0),
-        store.drop("e", "me"),
-        store.delete("f"),
-    ):
-        slowest = max(slowest, (await timed(work))[1])
-    return slowest
-
-
-async def gives_up(store: RedisStore) -> bool:
-    """Whether Redis is no longer asked: operations cost nothing."""
-    await store.get("a")
-    return await store.trouble() is not None and await costs(store) < FAST_S
 
 
 def test_down_at_start(own_redis: RedisServer) -> None:
@@ -297,56 +276,6 @@ def test_flushed(own_redis: RedisServer) -> None:
             assert await store.get("a") is None
             assert await hold(store, "h", "you") is True
             assert await store.trouble() is None
-
-    run(work())
-
-
-def test_wrong_password(own_redis: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
-    """A wrong password is said to be one, is in no log, and the right one later is enough."""
-    own_redis.configure("requirepass", "right-one")
-    url = f"redis://:wrong-one@127.0.0.1:{own_redis.port}/0"
-
-    async def work() -> None:
-        async with redis_store(url) as store:
-            trouble = str(await store.trouble())
-            assert "authentication" in trouble
-            assert await store.put("a", b"1", 60.0) is False
-            await eventually(lambda: gives_up(store))
-            own_redis.configure("requirepass", "wrong-one")
-            await eventually(lambda: is_well(store))
-
-    run(work())
-    assert caplog.records
-    assert "wrong-one" not in caplog.text
-
-
-def test_no_password_given(own_redis: RedisServer) -> None:
-    """A Redis that wants a password where none is given is in trouble over authentication."""
-    own_redis.configure("requirepass", "right-one")
-
-    async def work() -> None:
-        async with redis_store(own_redis.url) as store:
-            assert "authentication" in str(await store.trouble())
-
-    run(work())
-
-
-def test_narrow_user(own_redis: RedisServer) -> None:
-    """A user who may do no more than the simple commands on some keys can be the service's."""
-    own_redis.command(
-        "ACL", "SETUSER", "judge", "on", ">secret", "~jv:*", "+get", "+set", "+del", "+expire",
-        "+ping",
-    )  # fmt: skip
-
-    async def work() -> None:
-        async with redis_store(f"redis://judge:secret@127.0.0.1:{own_redis.port}") as store:
-            assert await store.trouble() is None
-            await put(store, "jv:a", b"1")
-            assert await found(store, "jv:a") == b"1"
-            assert await store.put("other", b"1", 60.0) is False
-            assert await store.add("jv:n", 1, 60.0) is None
-            assert await store.hold("jv:h", "me", 1, 60.0) is None
-            assert await found(store, "jv:a") == b"1"
 
     run(work())
 
