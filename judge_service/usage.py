@@ -22,6 +22,8 @@ class Usage:
     unknown_cost_calls: int = 0
 
     def __add__(self, other: Usage) -> Usage:
+        if self is NOTHING:
+            return other
         cost = (
             None
             if self.cost_usd is None or other.cost_usd is None
@@ -37,11 +39,15 @@ class Usage:
         )
 
 
+NOTHING = Usage()
+"""No request at all."""
+
+
 class Ledger:
     """Collects the usage of one verdict or one request, whatever becomes of it."""
 
     def __init__(self, parent: Ledger | None = None) -> None:
-        self.total = Usage()
+        self.total = NOTHING
         self._parent = parent
 
     def bill(self, parent: Ledger | None) -> None:

@@ -174,15 +174,17 @@ def serve(
     *,
     door: DoorLimits | None = None,
     breaker: bool = True,
+    plain: bool = False,
 ) -> Iterator[RunningService]:
-    """Run the service in a thread on a free port until the block ends.
+    """Run the service in a thread on a free port until the block ends; ``plain`` behind uvicorn as
+    it comes.
 
     Without ``breaker`` its judges are asked however often they fail: for tests that let one judge
     fail in every way there is.
     """
     config = uvicorn.Config(
         create_app(settings, environ or {}),
-        **door_options(door),
+        **({} if plain else door_options(door)),
         host="127.0.0.1",
         port=0,
         log_level="warning",

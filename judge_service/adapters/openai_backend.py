@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from judge_service.adapters.exchange import ConnectionBroken, Exchange, NoConnection, room_for
 from judge_service.adapters.prices import PriceList
 from judge_service.adapters.provider_errors import error_of
@@ -19,7 +21,6 @@ from judge_service.judges.judge import JudgeSpec
 if TYPE_CHECKING:
     from judge_service.adapters.http_client import HttpClient
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 GRACE_S = 1.0
 """The layer above cuts an attempt off at its time; this is for a caller that does not."""
 
@@ -126,6 +127,6 @@ def body_of(call: ChatCall) -> bytes:
         **beside,
     }
     try:
-        return _ENCODER.encode(body).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair: only JSON's escapes can say it
+        return to_json(body)
+    except PydanticSerializationError:  # half of a surrogate pair: only JSON's escapes can say it
         return json.dumps(body, separators=(",", ":")).encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections import deque
@@ -13,6 +12,7 @@ from typing import Any
 from judge_service.access.cost_quota import Part
 from judge_service.access.quota import Admission
 from judge_service.api.bulk_items import BulkItem
+from judge_service.api.json_response import finite_json
 from judge_service.engine import Engine
 from judge_service.errors import (
     DeadlineExceeded,
@@ -186,5 +186,4 @@ async def _others_first() -> None:
 def _encoded(wire: dict[str, Any], metadata: bytes) -> bytes:
     """An outcome as JSON, with the caller's metadata, which is JSON already, at its end."""
     del wire["metadata"]
-    text = json.dumps(wire, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text[:-1].encode("utf-8", "replace") + b',"metadata":' + metadata + b"}"
+    return finite_json(wire)[:-1] + b',"metadata":' + metadata + b"}"

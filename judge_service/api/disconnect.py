@@ -8,6 +8,8 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
+from judge_service.api.door.line import Line, line_of
+
 T = TypeVar("T")
 
 
@@ -20,34 +22,40 @@ async def while_connected(request: Request, work: Coroutine[None, None, T]) -> T
 
     Raises Disconnected, or what ``work`` raises.
     """
+    line = line_of(request.scope)
+    if line is not None:
+        return await _while_up(line, work)
+    # Behind another server the caller's end is a message like any other.
+    line = Line()
+    watch = asyncio.create_task(_watch(request, line))
+    try:
+        return await _while_up(line, work)
+    finally:
+        watch.cancel()
+
+
+async def _while_up(line: Line, work: Coroutine[None, None, T]) -> T:
     running = asyncio.current_task()
     assert running is not None  # noqa: S101 - a coroutine that is awaited runs in a task
-    over = gone = False
-
-    def hung_up(watch: asyncio.Task[None]) -> None:
-        nonlocal gone
-        if not watch.cancelled():
-            watch.exception()  # looked at, so that asyncio does not complain of it
-            gone = not over
-            if gone:
-                running.cancel()
-
-    watch = asyncio.create_task(_hung_up(request))
-    watch.add_done_callback(hung_up)
+    if line.is_cut:
+        work.close()
+        raise Disconnected
+    cancel = running.cancel
+    line.when_cut(cancel)
     try:
         return await work
     except asyncio.CancelledError:
         # Somebody else may have cancelled the request as well; then it stays cancelled.
-        if gone and running.uncancel() == 0:
+        if line.is_cut and running.uncancel() == 0:
             raise Disconnected from None
         raise
     finally:
-        over = True
-        watch.cancel()
+        line.forget(cancel)
 
 
-async def _hung_up(request: Request) -> None:
+async def _watch(request: Request, line: Line) -> None:
     while True:
         message = await request.receive()
         if message["type"] == "http.disconnect":
+            line.cut()
             return

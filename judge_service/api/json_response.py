@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import JSONResponse
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -15,4 +16,17 @@ class FiniteJSONResponse(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """Encode; half of a surrogate pair (from a judge's own text) becomes a question mark."""
-        return _ENCODER.encode(content).encode("utf-8", "replace")
+        return finite_json(content)
+
+
+def finite_json(content: Any) -> bytes:
+    """The same for a part of an answer. Raises ValueError for what is not finite."""
+    try:
+        body = to_json(content)
+    except PydanticSerializationError:
+        pass  # half a pair, most likely
+    else:
+        if b"NaN" not in body and b"Infinity" not in body:
+            return body
+    # Slower, and particular about what it takes.
+    return _ENCODER.encode(content).encode("utf-8", "replace")

@@ -17,7 +17,7 @@ from judge_service.errors import (
 )
 from judge_service.gates.breaker import Permit
 from judge_service.gates.claim import Claim
-from judge_service.usage import Usage
+from judge_service.usage import NOTHING, Usage
 
 SHORTEST_RETRY_AFTER_S = 0.1
 
@@ -79,7 +79,7 @@ class Passage:
         """The call is over: what it used, as far as that is known, and how long it took."""
         if not self.over:
             self.over = True
-            self.left(self, fate, usage or Usage(), seconds)
+            self.left(self, fate, usage or NOTHING, seconds)
 
 
 def breaker_open(judge: str, wait_s: float) -> BreakerOpen:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 import regex
 
@@ -27,6 +28,8 @@ _ACCENTS = regex.compile(
 # Sorting a long run of marks into canonical order is quadratic; no language has such runs.
 _MARK_RUN = regex.compile(r"(\p{M}{8})\p{M}+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0E-\x1F\x7F-\x84\x86-\x9F]+")
+_PLAIN = bytes([*b"\t\n", *range(0x20, 0x7F)])
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _LINE_ENDS = re.compile(r"\r\n?|[\x0B\x0C\x85\u2028\u2029]")
 
 # Single characters that NFKD blows up to whole phrases would make a text many times longer.
@@ -60,6 +63,7 @@ def _table() -> dict[int, str]:
 
 
 _LATIN = _table()
+_LOOK_ALIKES = frozenset(map(chr, _LATIN))
 
 
 def visible(text: str) -> str:
@@ -68,14 +72,40 @@ def visible(text: str) -> str:
     Line ends become ``\n``; controls and invisible characters go; compatibility forms become
     plain characters. Case is kept.
     """
-    text = _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
-    if text.isascii():
+    if text.isascii() and not text.encode().translate(None, _PLAIN):
         return text
-    text = _ACCENTS.sub("", INVISIBLE.sub("", text))
-    text = _MARK_RUN.sub(r"\1", text).translate(_EXPANDING)
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
+    text = _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
+    # No character beyond ASCII that is left joins with an ASCII one beside it.
+    return text if text.isascii() else _FOREIGN.sub(lambda run: _foreign(run[0]), text)
+
+
+def _foreign(run: str) -> str:
+    """The same of characters beyond ASCII."""
+    characters = frozenset(run)
+    if any(map(_is_mark, characters)):
+        run = _MARK_RUN.sub(r"\1", _ACCENTS.sub("", INVISIBLE.sub("", run)))
+        run = _ACCENTS.sub("", unicodedata.normalize("NFKD", run.translate(_EXPANDING)))
+    else:
+        run = run.translate({ord(character): _plain(character) for character in characters})
+    return unicodedata.normalize("NFC", run)
+
+
+@lru_cache(maxsize=8192)
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("M")
+
+
+@lru_cache(maxsize=8192)
+def _plain(character: str) -> str:
+    """A character in its plainest spelling, "" for one that is not seen."""
+    seen = INVISIBLE.sub("", character).translate(_EXPANDING)
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", seen))
 
 
 def latin(text: str) -> str:
     """Return ``text`` with every look-alike replaced by the Latin letter it imitates."""
-    return text if text.isascii() else text.translate(_LATIN)
+    characters = frozenset(text)
+    if _LOOK_ALIKES.isdisjoint(characters):
+        return text
+    # A table without gaps: each miss of ``str.translate`` raises and catches an exception.
+    return text.translate({(code := ord(one)): _LATIN.get(code, one) for one in characters})

@@ -24,6 +24,7 @@ from judge_service.injection.scripts import in_scripts
 # Underscores at the ends of a word are emphasis; inside they make it a name, which is one word.
 _TOKEN = re.compile(r"[^\W_](?:[\w'’]*[^\W_])?|\n|[^\w\s*\\~-]|--")
 _WORD = re.compile(r"[a-z]{4,12}")
+_APART = str.maketrans({code: " " for code in range(128) if not chr(code).isalnum()})
 
 
 def _classes() -> dict[str, str]:
@@ -180,7 +181,10 @@ class Command:
 
 def commands(text: str) -> Iterator[Command]:
     """Yield the instructions in ``text``, which must be in lower case (see ``injection_views``)."""
-    classes = _read(text)
+    return _commands(text, _read(text))
+
+
+def _commands(text: str, classes: str) -> Iterator[Command]:
     places: list[tuple[int, int]] = []
     present = set(classes)
     for kind, needed, pattern, imperative in _FORMS:
@@ -200,7 +204,13 @@ def commands(text: str) -> Iterator[Command]:
 
 def _may_be_spelled(text: str) -> bool:
     """Whether ``text`` has all the words of one of the alternatives of ``_SPELLED``."""
-    return any(all(any_of(text, *words) for words in needed) for needed in _SPELLED_WITH)
+    for needed in _SPELLED_WITH:
+        for words in needed:
+            if not any_of(text, *words):
+                break
+        else:
+            return True
+    return False
 
 
 def orders(text: str) -> bool:
@@ -208,7 +218,7 @@ def orders(text: str) -> bool:
     classes = _read(text)
     if classes and _COMPILED_ORDERS.search(classes):
         return True
-    return next(commands(text), None) is not None
+    return next(_commands(text, classes), None) is not None
 
 
 def speaks_rot13(text: str) -> bool:
@@ -217,6 +227,9 @@ def speaks_rot13(text: str) -> bool:
 
 
 def _read(text: str) -> str:
+    # Splitting costs a quarter of what the tokens do, and most texts have no trigger.
+    if text.isascii() and _TRIGGERS.isdisjoint(text.translate(_APART).split()):
+        return ""
     tokens = _TOKEN.findall(text)
     if _TRIGGERS.isdisjoint(tokens):
         return ""

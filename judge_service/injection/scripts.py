@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from judge_service.injection.cheap_looks import any_of
 from judge_service.injection.homoglyphs import visible
 
+_LATIN_WORDS = ("bo qua", "cho ")
+"""Vietnamese is written in Latin letters: one of these must be there."""
 _LETTERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    # language: (characters that must be there, patterns)
+    # language: (characters one of which must be there, patterns)
     "Chinese": (
         "忽略无视無視忘记记住满分滿分高分打给給输出回答选择",
         (
@@ -82,7 +85,7 @@ _LETTERS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "Vietnamese": (
-        "qc",
+        "",
         (
             r"bo qua [^.\n]{0,24}(?:huong dan|tieu chi|chi dan|lenh)",
             r"(?:hay )?cho [^.\n]{0,28}diem (?:toi da|tuyet doi|cao nhat)",
@@ -112,10 +115,11 @@ _SCRIPTS = {
 
 def in_scripts(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield the language and the span of each instruction in ``text`` (lower case, visible)."""
-    if text.isascii() and "bo qua" not in text and "cho " not in text:
+    latin = any_of(text, *_LATIN_WORDS)
+    if text.isascii() and not latin:
         return
     letters = frozenset(text)
     for name, (needed, pattern) in _SCRIPTS.items():
-        if not needed.isdisjoint(letters):
+        if not needed.isdisjoint(letters) if needed else latin:
             for match in pattern.finditer(text):
                 yield name, match.span()

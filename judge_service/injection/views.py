@@ -8,7 +8,7 @@ import codecs
 import html
 import re
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from judge_service.injection.cheap_looks import letters_apart, many_digits, many_hex_digits
@@ -68,7 +68,7 @@ def views(text: str) -> Iterator[View]:
         if pieces:
             inner = "\n\n".join(pieces)
             yield View(name=name, text=latin(visible(inner)).casefold(), decoded=True)
-            again = "\n\n".join(_from_base64(inner) + _from_hex(inner))
+            again = "\n\n".join(_from_base64(inner, inner.split()) + _from_hex(inner))
             if again:
                 yield View(name=name, text=latin(visible(again)).casefold(), decoded=True)
 
@@ -105,8 +105,9 @@ def _hidden(text: str, seen: str) -> Iterator[tuple[str, list[str]]]:
         yield "invisible characters", _from_invisible(text)
         if _REVERSED.search(text):
             yield "reversed text", [line[::-1] for line in latin(seen).split("\n")]
-    yield "base64", _from_base64(seen)
-    yield "base32", _from_base32(seen)
+    long = [word for word in seen.split() if len(word) >= _BASE64_LEAST]
+    yield "base64", _from_base64(seen, long)
+    yield "base32", _from_base32(long)
     yield "hexadecimal", _from_hex(seen)
     yield "character codes", _from_codes(seen)
     if letters_apart(seen):
@@ -166,21 +167,21 @@ def _is_ordinary(word: str) -> bool:
     return core.isascii() and core.isalpha() and (core.islower() or core.isupper())
 
 
-def _from_base64(text: str) -> list[str]:
+def _from_base64(text: str, words: Sequence[str]) -> list[str]:
     runs: list[str] = []
     if _BASE64_GOES_ON.search(text):
         runs += [m[0] for m in _BASE64.finditer(text) if "\n" in m[0]]
-    for word in text.split():
+    for word in words:
         # Of an ordinary word nothing would be decoded, and most words are.
         if len(word) >= _BASE64_LEAST and not _is_ordinary(word):
             runs += [m[0] for m in _BASE64_LINE.finditer(word)]
     return [decoded for run in runs if (decoded := _decode_base64(run))]
 
 
-def _from_base32(text: str) -> list[str]:
+def _from_base32(words: Sequence[str]) -> list[str]:
     found = []
-    words = [word for word in text.split() if len(word) >= _BASE32_LEAST]
-    for match in (match for word in words for match in _BASE32.finditer(word)):
+    long = [word for word in words if len(word) >= _BASE32_LEAST]
+    for match in (match for word in long for match in _BASE32.finditer(word)):
         digits = match[0].rstrip("=")
         digits = digits[: len(digits) - (len(digits) % 8 in (1, 3, 6))]
         try:

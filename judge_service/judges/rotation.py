@@ -18,11 +18,17 @@ from judge_service.judges.judge import JudgeSpec
 
 def draw(rubric_hash: str, prompt: str, judge: JudgeSpec) -> float:
     """The judge's place value for this prompt; larger comes first."""
-    digest = hashlib.sha256()
-    for part in (rubric_hash, prompt, judge.id):
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
+    return _draw(hashlib.sha256(_part(rubric_hash) + _part(prompt)), judge)
+
+
+def _part(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return len(data).to_bytes(8, "big") + data
+
+
+def _draw(begun: hashlib._Hash, judge: JudgeSpec) -> float:
+    digest = begun.copy()
+    digest.update(_part(judge.id))
     # 53 bits, the mantissa of a float; + 0.5 keeps the value off 0 and 1.
     unit = ((int.from_bytes(digest.digest()[:8], "big") >> 11) + 0.5) / 2**53
     return judge.weight / -math.log(unit)
@@ -44,7 +50,10 @@ def eligible(judges: Iterable[JudgeSpec], excluded: frozenset[str]) -> tuple[Jud
 
 def order(judges: Sequence[JudgeSpec], rubric_hash: str, prompt: str) -> tuple[JudgeSpec, ...]:
     """All judges, best placed first for this rubric and prompt."""
-    return tuple(sorted(judges, key=lambda j: (draw(rubric_hash, prompt, j), j.id), reverse=True))
+    if len(judges) < 2:
+        return tuple(judges)
+    begun = hashlib.sha256(_part(rubric_hash) + _part(prompt))
+    return tuple(sorted(judges, key=lambda j: (_draw(begun, j), j.id), reverse=True))
 
 
 def panel(ordered: Sequence[JudgeSpec], size: int) -> tuple[JudgeSpec, ...]:

@@ -40,6 +40,8 @@ def identity_key(text: str) -> str:
         text = INVISIBLE.sub("", text)
         if not _MARK_RUN.search(text):
             text = unicodedata.normalize("NFC", text)
+    if "\n" not in text:
+        return " ".join(text.split())
     lines = [line.rstrip() for line in text.split("\n") if not line.isspace() and line]
     body = _dedented(lines)
     if len(lines) < 2 or not (_STRUCTURED.search(body) or fenced_spans(body)):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from judge_service.asking.ask import Answer
 from judge_service.deadline import Deadline
 from judge_service.errors import DeadlineExceeded
-from judge_service.usage import Ledger, Usage
+from judge_service.usage import NOTHING, Ledger
 from judge_service.waiting import done_within
 
 GRACE_S = 0.1
@@ -87,7 +87,7 @@ class Flight:
             return answer
         if waiter is self._waiters[0]:
             return replace(answer, usage=waiter.ledger.total)
-        return replace(answer, cached=True, attempts=0, usage=Usage())
+        return replace(answer, cached=True, attempts=0, usage=NOTHING)
 
     def _leave(self, waiter: _Waiter) -> None:
         # The first stays the payer as long as others read a settled answer.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import lru_cache
 from typing import Any
 
 from judge_service.envelope.envelope import Question
@@ -29,28 +30,24 @@ def verdict_key(
 
     An ``embedded`` judge listens on another port each time; its address is no part of the key.
     """
-    digest = hashlib.sha256()
-
-    def take(text: str) -> None:
-        data = text.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(data))
-        digest.update(data)
-
-    take("shared" if tenant is None else f"tenant {tenant}")
-    take(judge.model)
-    take("embedded" if embedded else f"at {judge.api_base}")
-    take(_sampling(judge))
-    take(question.system)
-    take(str(len(question.slots)))
+    fields = [
+        "shared" if tenant is None else f"tenant {tenant}",
+        judge.model,
+        "embedded" if embedded else f"at {judge.api_base}",
+        _sampling(judge),
+        question.system,
+        str(len(question.slots)),
+    ]
     for name, value in question.slots:
-        take(name)
         if isinstance(value, str):
-            take("text")
-            take(value)
+            fields += (name, "text", value)
         else:
-            take("messages")
-            take(_canonical([_message(message) for message in value]))
-    take(_canonical(_form(question.form)))
+            fields += (name, "messages", _canonical([_message(message) for message in value]))
+    fields.append(_form(question.form))
+    digest = hashlib.sha256()
+    for field in fields:
+        data = field.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:%b" % (len(data), data))
     return PREFIX + digest.hexdigest()
 
 
@@ -75,12 +72,13 @@ def _message(message: Message) -> list[Any]:
     return [message.role, message.name, message.tool_call_id, message.text, calls]
 
 
-def _form(form: ReplyForm) -> list[Any]:
+@lru_cache(maxsize=256)
+def _form(form: ReplyForm) -> str:
     if isinstance(form, ScoreForm):
-        return ["score", form.allowed]
+        return _canonical(["score", form.allowed])
     if isinstance(form, ChoiceForm):
-        return ["choice", form.allowed]
-    return ["scores", form.allowed]
+        return _canonical(["choice", form.allowed])
+    return _canonical(["scores", form.allowed])
 
 
 def _canonical(value: object) -> str:

@@ -22,7 +22,7 @@ from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.served_model import Served, check_served
 from judge_service.judging.case import Case
 from judge_service.storage.store import UNKNOWN, Found, Store, Unknown
-from judge_service.usage import Usage
+from judge_service.usage import NOTHING
 from judge_service.verdicts.flight import Flight
 from judge_service.verdicts.key import KEY_VERSION, PREFIX, verdict_key
 from judge_service.verdicts.recent import RecentVerdicts
@@ -142,8 +142,10 @@ class VerdictSource:
         if isinstance(kept, Answer):
             flight.settle(kept)
             return
-        # A store that did not answer is not asked for the lease as well.
-        turn = nullcontext() if kept is UNKNOWN else self._turn(key, judge, question, flight)
+        # A store that did not answer is not asked for the lease as well; one that nobody else uses
+        # need not be. Whoever comes just now and asks the same asks once more; that costs a call.
+        alone = kept is UNKNOWN or self._store.alone
+        turn = nullcontext() if alone else self._turn(key, judge, question, flight)
         async with turn as found:
             if found is not None:
                 flight.settle(found)
@@ -179,10 +181,6 @@ class VerdictSource:
         """Whose turn it is to ask, of all processes: gives another one's verdict, or None when it
         is this one's turn, which lasts as long as the block.
         """
-        # Whoever comes just now and asks the same asks once more; that costs a call, once.
-        if self._store.alone:
-            yield None
-            return
         lease, owner = LEASE_PREFIX + key.removeprefix(PREFIX), secrets.token_hex(8)
         until = time.monotonic() + flight.deadline.left() * PATIENCE
         pause = FIRST_LOOK_S
@@ -302,7 +300,7 @@ class VerdictSource:
             unverified=served is Served.UNVERIFIED,
             attempts=0,
             latency_ms=(time.monotonic() - started) * 1000.0,
-            usage=Usage(),
+            usage=NOTHING,
             cached=True,
             kept=(key, data),
         )

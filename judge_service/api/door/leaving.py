@@ -15,6 +15,7 @@ from uvicorn.server import ServerState
 
 from judge_service.api.door.exit import Exit
 from judge_service.api.door.limits import DoorLimits
+from judge_service.api.door.line import Line
 from judge_service.api.door.reader_watch import ReaderWatch
 from judge_service.api.door.refusal import Refusal
 
@@ -55,6 +56,7 @@ class LeavingProtocol(HttpToolsProtocol):
         self._ahead = bytearray()  # of the requests after this one
         self._thrown_away = 0
         self._timer: TimerHandle | None = None
+        self._line: Line | None = None  # of the request at hand
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take note of the transport."""
@@ -68,6 +70,7 @@ class LeavingProtocol(HttpToolsProtocol):
         self._reader.stop()
         super().connection_lost(exc)
         self._exit.forget()
+        self._cut_line()
 
     def timeout_keep_alive_handler(self) -> None:
         """Nothing was asked for long."""
@@ -94,6 +97,7 @@ class LeavingProtocol(HttpToolsProtocol):
         if running:
             cycle.disconnected = True
             cycle.message_event.set()
+            self._cut_line()
         self.leave(unread=True)
 
     def leave(self, *, unread: bool = False) -> None:
@@ -116,6 +120,10 @@ class LeavingProtocol(HttpToolsProtocol):
             self.transport.close()
         if self.transport.get_write_buffer_size():
             self._reader.start()
+
+    def _cut_line(self) -> None:
+        if self._line is not None:
+            self._line.cut()
 
     def _is_leaving(self) -> bool:
         return self._phase is LEAVING

@@ -27,6 +27,7 @@ from judge_service.api.door.head import (
 )
 from judge_service.api.door.leaving import ANSWER, BODY, HEAD, LEAVING, LeavingProtocol
 from judge_service.api.door.limits import most_connections
+from judge_service.api.door.line import LINE, Line
 from judge_service.api.door.refusal import Refusal, bad_request, overloaded, too_slow
 
 log = logging.getLogger("judge_service.door")
@@ -211,6 +212,8 @@ class GuardedProtocol(LeavingProtocol):
         self._arrived = self._around = 0
         if len(self.tasks) >= self.limits.requests:
             self._check_room()
+        self._line = Line()
+        self.scope["extensions"] = {LINE: self._line}
         super().on_headers_complete()
         cycle = self.cycle
         cycle.transport = self._exit
