@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.injection import phrases, views
+from judge_service.envelope.escape import encode
+from judge_service.injection import homoglyphs, phrases, views
 from judge_service.injection.cheap_looks import letters_apart, many_digits, many_hex_digits
 
 SIGNS = " .,:;-_*|/\\n\\%x0123456789abfzAFGé１\u200b"
@@ -50,4 +52,33 @@ def test_base64_is_found_word_by_word_as_in_the_whole(words: list[str], between:
     runs += [m[0] for m in re.finditer(r"[A-Za-z0-9+/_-]{8,}={0,2}", text)]
     expected = [decoded for run in runs if (decoded := views._decode_base64(run))]
 
-    assert views._from_base64(text) == expected
+    assert views._from_base64(text, text.split()) == expected
+
+
+@given(
+    words=st.lists(st.sampled_from(["river", "give", "it's", "5", *phrases._TRIGGERS]), max_size=4),
+    between=st.sampled_from([" ", "_", "'", ", ", ".", "-", "*", "\n"]),
+)
+def test_a_text_without_a_trigger_is_one_after_splitting(words: list[str], between: str) -> None:
+    """Splitting finds every trigger that reading token by token finds."""
+    text = between.join(words)
+    triggered = not phrases._TRIGGERS.isdisjoint(phrases._TOKEN.findall(text))
+
+    assert bool(phrases._read(text)) == triggered
+
+
+@given(text=st.text())
+def test_what_is_seen_of_a_part_is_seen_of_the_whole(text: str) -> None:
+    """Characters beyond ASCII are made plain by themselves, apart from the rest of the text."""
+    whole = homoglyphs._CONTROLS.sub("", homoglyphs._LINE_ENDS.sub("\n", text))
+    whole = homoglyphs._ACCENTS.sub("", homoglyphs.INVISIBLE.sub("", whole))
+    whole = homoglyphs._MARK_RUN.sub(r"\1", whole).translate(homoglyphs._EXPANDING)
+    whole = homoglyphs._ACCENTS.sub("", unicodedata.normalize("NFKD", whole))
+
+    assert homoglyphs.visible(text) == unicodedata.normalize("NFC", whole)
+
+
+@given(text=st.text(st.characters(max_codepoint=0x7F)))
+def test_harmless_text_is_not_looked_at_for_what_to_escape(text: str) -> None:
+    """Nor would anything be found in it."""
+    assert f"é\n{encode(text)}" == encode(f"é\n{text}")

@@ -19,6 +19,8 @@ from judge_service.adapters.sqlite_file import SqliteFile
 
 MOST = 128
 """Pieces of work in one trip."""
+GATHER_S = 0.005
+"""How long work that nobody is in a hurry for waits for company, in seconds."""
 TRIES = 3
 """How often a write is tried that another process stands in the way of."""
 Work = Callable[[sqlite3.Connection], Any]
@@ -45,23 +47,32 @@ class SqliteJobs:
         self._thread = thread
         self._file = file
         self._waiting: deque[_Job] = deque()
-        self._due = False
+        self._due: asyncio.Handle | None = None
+        self._due_soon = False
         self._running: asyncio.Future[None] | None = None
 
-    def add(self, work: Work, *, writes: bool) -> asyncio.Future[Any]:
-        """What becomes of ``work``: its result, or the error it raised."""
+    def add(self, work: Work, *, writes: bool, hurry: bool = True) -> asyncio.Future[Any]:
+        """What becomes of ``work``: its result, or the error it raised. Without ``hurry`` it may go
+        with what comes in the next moment.
+        """
         loop = asyncio.get_running_loop()
         job = _Job(writes, work, loop.create_future())
         self._waiting.append(job)
-        if not self._due and self._running is None:
-            self._due = True
+        if self._running is None and not self._due_soon and (hurry or self._due is None):
+            self._no_more_due()
+            self._due_soon = hurry
+            self._due = loop.call_soon(self.send) if hurry else loop.call_later(GATHER_S, self.send)
             self.heard_at = time.monotonic()
-            loop.call_soon(self.send)
         return job.future
+
+    def _no_more_due(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+        self._due, self._due_soon = None, False
 
     def send(self) -> None:
         """Hand over what waits, unless the thread is busy: then that comes next."""
-        self._due = False
+        self._no_more_due()
         if self._running is not None or not self._waiting:
             return
         self.heard_at = time.monotonic()

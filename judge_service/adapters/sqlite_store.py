@@ -110,7 +110,8 @@ class SqliteStore:
             return False
         until = self._until(ttl_s)
         self._near.changed(key)
-        done = bool(await self._write(lambda db: entries.put(db, key, value, until)))
+        work = partial(entries.put, key=key, value=value, until=until)
+        done = bool(await self._write(work, hurry=False))
         self._near.changed(key)
         return done
 
@@ -202,8 +203,10 @@ class SqliteStore:
         self._near.read(found, version=version, began=began, changes=changes)
         return {key: entry.value for key, entry in found.items()}
 
-    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        return await self._do("write", partial(self._written, work))
+    async def _write(
+        self, work: Callable[[sqlite3.Connection], T], *, hurry: bool = True
+    ) -> T | None:
+        return await self._do("write", partial(self._written, work), hurry=hurry)
 
     def _written(self, work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
         """In the thread: a write, and now and then some tidying."""
@@ -213,7 +216,9 @@ class SqliteStore:
             persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
         return result
 
-    async def _do(self, what: What, work: Callable[[sqlite3.Connection], T]) -> T | None:
+    async def _do(
+        self, what: What, work: Callable[[sqlite3.Connection], T], *, hurry: bool = True
+    ) -> T | None:
         """Work in the thread, waited for no longer than the limit."""
         if self._closed:
             return None
@@ -221,7 +226,7 @@ class SqliteStore:
             self._failed(what, "the disk does not answer")
             return None
         self._pending += 1
-        future: asyncio.Future[T] = self._jobs.add(work, writes=what == "write")
+        future: asyncio.Future[T] = self._jobs.add(work, writes=what == "write", hurry=hurry)
         future.add_done_callback(partial(self._over, what))
         if not await settled(future):
             self._observer(StoreFailed(what))

@@ -37,7 +37,7 @@ async def while_connected(request: Request, work: Coroutine[None, None, T]) -> T
 async def _while_up(line: Line, work: Coroutine[None, None, T]) -> T:
     running = asyncio.current_task()
     assert running is not None  # noqa: S101 - a coroutine that is awaited runs in a task
-    if line.is_cut:
+    if line.is_cut():
         work.close()
         raise Disconnected
     cancel = running.cancel
@@ -46,7 +46,7 @@ async def _while_up(line: Line, work: Coroutine[None, None, T]) -> T:
         return await work
     except asyncio.CancelledError:
         # Somebody else may have cancelled the request as well; then it stays cancelled.
-        if line.is_cut and running.uncancel() == 0:
+        if line.is_cut() and running.uncancel() == 0:
             raise Disconnected from None
         raise
     finally:

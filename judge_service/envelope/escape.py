@@ -68,6 +68,8 @@ class _FoldTable(dict[int, str]):
         return value
 
 
+_HARMLESS = bytes({*b"\t\n", *range(0x20, 0x7F)} - {*b"<>&[]\\"})
+"""ASCII that is never escaped, and without which nothing is."""
 _MARKS = {char: escape_character(char) for char in "<>&[]\\"}
 _CHARACTERS = _CharacterTable()
 _FOLDS = _FoldTable()
@@ -75,12 +77,17 @@ _FOLDS = _FoldTable()
 
 def encode(text: str) -> str:
     """Escape ``text``. The result can be encoded as UTF-8 and has no line break but a newline."""
-    chars = list(text)
-    for spot in _spots(text):
-        chars[spot] = _MARKS.get(text[spot]) or escape_character(text[spot])
+    if text.isascii() and not text.encode().translate(None, _HARMLESS):
+        return text
+    pieces: list[str] = []
+    done = 0
+    for spot in sorted(set(_spots(text))):
+        pieces += (text[done:spot], _MARKS.get(text[spot]) or escape_character(text[spot]))
+        done = spot + 1
+    pieces.append(text[done:])
     # No character is both escaped for its neighbours and by itself under another spelling, so the
     # second pass leaves the work of the first alone.
-    return "".join(chars).translate(_CHARACTERS)
+    return "".join(pieces).translate(_CHARACTERS)
 
 
 def decode(text: str) -> str:

@@ -184,6 +184,10 @@ class Bench(Mapping[str, JudgeSpec]):
         self._judges = {j.id: j for j in judges}
         self.trial = trial
         self._fingerprints: dict[tuple[str, frozenset[str]], str] = {}
+        train, validate = (
+            tuple(j for j in judges if j.purpose == purpose) for purpose in ("train", "validate")
+        )
+        self._rotations = {"train": train, "validate": validate, None: train or judges}
 
     def __getitem__(self, judge_id: str) -> JudgeSpec:
         return self._judges[judge_id]
@@ -212,8 +216,7 @@ class Bench(Mapping[str, JudgeSpec]):
         where nobody else is left. A request without a purpose is for training, unless all judges
         are for validation.
         """
-        found = tuple(j for j in self.values() if j.purpose == (purpose or "train"))
-        return found if purpose or found else tuple(self.values())
+        return self._rotations[purpose]
 
     def warnings(self) -> list[str]:
         """What is allowed but likely a mistake, one sentence each."""

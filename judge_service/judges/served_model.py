@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from judge_service.judges.family import MAX_NAME_CHARS, bare_name, families_of, same_name
 
@@ -44,6 +45,15 @@ def check_served(
     """
     if served is None or not served.strip():
         return Served.UNVERIFIED
+    # A provider may send anything for a name; only what is as long as names are is remembered.
+    check = _checked if len(served) <= MAX_NAME_CHARS else _checked.__wrapped__
+    return check(requested, served, families, served_models)
+
+
+@lru_cache(maxsize=1024)
+def _checked(
+    requested: str, served: str, families: frozenset[str], served_models: tuple[str, ...]
+) -> Served:
     if same_name(requested, served):
         return Served.OK
     if served_models and not _matches_any(served, served_models):

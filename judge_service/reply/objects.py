@@ -68,7 +68,8 @@ class Scan:
 
     ``bound`` are the bound objects in order. ``crossed``: a bound object stands inside of another
     one that is no valid JSON, so that two values claim the same tokens. ``unclosed``: thinking was
-    opened after the last bound object and never closed. ``blank``: there is nothing but thinking.
+    opened after the last bound object and never closed. ``blank``: nothing is bound, and
+    there is nothing but thinking.
     """
 
     bound: tuple[Object, ...]
@@ -136,7 +137,9 @@ def scan(text: str, *, v: str, end: str) -> Scan:
                 break
             position = kept = closed.end()
     outside.append(text[kept:])
-    blank = all(char.isspace() or is_invisible(char) for part in outside for char in part)
+    blank = not bound and all(
+        char.isspace() or is_invisible(char) for part in outside for char in part
+    )
     return Scan(bound=tuple(bound), crossed=crossed, unclosed=unclosed, blank=blank)
 
 
@@ -177,8 +180,7 @@ def read_object(text: str, start: int, depth: int = 1) -> tuple[Object, int] | N
             return None
         value, position = found
         spans.append((begin, position))
-        name = "".join(char for char in unescape(key[1]) if not is_invisible(char))
-        members.append((name, value))
+        members.append((_seen(unescape(key[1])), value))
         after = _after_value(text, position, "}")
         if after is None:
             return None
@@ -227,7 +229,15 @@ def _after_value(text: str, position: int, closer: str) -> int | None:
     return position if text.startswith(closer, position) else None
 
 
+def _seen(key: str) -> str:
+    if key.isascii() and key.isprintable():
+        return key
+    return "".join(char for char in key if not is_invisible(char))
+
+
 def _skip(text: str, position: int) -> int:
+    if text[position : position + 1] > " " and text.isascii():
+        return position
     space = _SPACE.match(text, position)
     return position if space is None else space.end()
 

@@ -12,29 +12,33 @@ LINE = "judge_service.line"
 class Line:
     """Whether the caller of one request is still there to be answered."""
 
-    __slots__ = ("_told", "is_cut")
+    __slots__ = ("_cut", "_told")
 
     def __init__(self) -> None:
-        self.is_cut = False
-        self._told: list[Callable[[], None]] = []
+        self._cut = False
+        self._told: list[Callable[[], object]] = []
 
-    def when_cut(self, told: Callable[[], None]) -> None:
+    def is_cut(self) -> bool:
+        """Whether the caller has hung up."""
+        return self._cut
+
+    def when_cut(self, told: Callable[[], object]) -> None:
         """Call ``told`` when the caller hangs up, unless it is forgotten before."""
         self._told.append(told)
 
-    def forget(self, told: Callable[[], None]) -> None:
+    def forget(self, told: Callable[[], object]) -> None:
         """Do not call ``told`` any more."""
         self._told.remove(told)
 
     def cut(self) -> None:
         """The caller has hung up."""
-        if not self.is_cut:
-            self.is_cut = True
+        if not self._cut:
+            self._cut = True
             for told in list(self._told):
                 told()
 
 
 def line_of(scope: Any) -> Line | None:
     """The line of an ASGI scope; None where it did not come in through the door."""
-    extensions = scope.get("extensions")
-    return None if extensions is None else extensions.get(LINE)
+    found = scope.get("extensions", {}).get(LINE)
+    return None if found is None else found["line"]

@@ -213,7 +213,7 @@ class GuardedProtocol(LeavingProtocol):
         if len(self.tasks) >= self.limits.requests:
             self._check_room()
         self._line = Line()
-        self.scope["extensions"] = {LINE: self._line}
+        self.scope["extensions"] = {LINE: {"line": self._line}}
         super().on_headers_complete()
         cycle = self.cycle
         cycle.transport = self._exit
