@@ -24,6 +24,7 @@ from judge_service.cli.garbage import keep_all, look_rarely
 from judge_service.cli.logs import log_config
 from judge_service.cli.preflight import prepare
 from judge_service.cli.shared_metrics import shared_metrics
+from judge_service.cli.shared_port import shared_port
 from judge_service.cli.terminal import complain
 from judge_service.cli.workers import Workers, heed_parent
 from judge_service.errors import ConfigError
@@ -49,6 +50,8 @@ def run_service(
     prepared = prepare(settings, environ)
     allow_many_files()
     bound = bind(settings.host, settings.port)
+    if settings.workers > 1:
+        bound = shared_port(bound)
     # Workers are processes of their own: what they read is the environment.
     os.environ.update(environ)
     config = uvicorn.Config(

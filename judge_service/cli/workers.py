@@ -38,7 +38,7 @@ class Workers(Multiprocess):
 
     def terminate_all(self) -> None:
         """Ask every worker to end."""
-        # While any process holds the socket, callers would go on queueing on it.
+        # Where workers share one socket, callers queue on it while any process holds it.
         for bound in self.sockets:
             bound.close()
         super().terminate_all()

@@ -13,11 +13,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from starlette.applications import Starlette
 
@@ -28,6 +29,7 @@ from judge_service.cli.server import bind
 from judge_service.errors import ConfigError
 from judge_service.settings import Settings
 from tests.cli.conftest import BOUNDED, Cli
+from tests.door.support import wait_for
 from tests.harness import Judges, RunningService, write_rubric
 from tests.provider import FakeProvider
 
@@ -103,6 +105,38 @@ def test_several_workers_say_once_that_they_are_ready(folder: Path, tmp_path: Pa
     assert [judge["id"] for judge in said["judges"]] == ["alpha", "beta"]
     assert (process.returncode, out) == (0, "")
     assert "Traceback" not in err
+
+
+def connections_of(process: psutil.Process, port: int) -> int:
+    """How many callers it has taken."""
+    return sum(
+        one.status == "ESTABLISHED" and one.laddr.port == port
+        for one in process.net_connections("tcp")
+    )
+
+
+def test_workers_share_callers_that_come_at_once(folder: Path, tmp_path: Path) -> None:
+    """None of two takes nearly all, and the port is still no other service's to have."""
+    with served(tmp_path, *folders(folder), "--workers", "2", "--json") as process:
+        assert process.stdout is not None
+        port = httpx.URL(json.loads(process.stdout.readline())["url"]).port
+        assert port is not None
+        # Uvicorn's parent has another child, which keeps track of what is shared.
+        workers = psutil.Process(process.pid).children()
+        with ExitStack() as callers:
+            for _ in range(64):
+                callers.enter_context(socket.create_connection(("127.0.0.1", port)))
+            wait_for(lambda: sum(connections_of(one, port) for one in workers) == 64, 30.0)
+            taken = max(connections_of(one, port) for one in workers)
+        again = subprocess.run(
+            [*START[:-1], str(port), *folders(folder), "--workers", "2"],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+
+    # 54 or more of 64 that are dealt out by lot: not once in ten million runs.
+    assert taken < 54
+    assert again.returncode == 1
+    assert "Address already in use" in again.stderr
 
 
 class _Broken:
