@@ -73,6 +73,8 @@ class PrometheusMetrics:
         self._ids: set[str] = set()
         self._children: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._recent: dict[str, _Recent] = {}
+        self._counted: dict[tuple[str, tuple[str, ...]], float] = {}
+        self._told: dict[tuple[str, tuple[str, ...]], float] = {}
         self._registry = registry = CollectorRegistry()
         self._counts = {
             name: Counter(PREFIX + name, count.text, count.labels, registry=registry)
@@ -119,8 +121,21 @@ class PrometheusMetrics:
         for rubric, kind in rubrics:
             self._count("outcomes", kind, self._id(rubric), "success", NONE, by=0)
 
+    def flush(self) -> None:
+        """Hand over to the client what was counted since. To be called by who observes, before
+        ``render``, which may run in another thread.
+        """
+        counted, self._counted = self._counted, {}
+        for (name, labels), by in counted.items():
+            self._child(self._counts, name, labels).inc(by)
+        told, self._told = self._told, {}
+        for (name, labels), value in told.items():
+            self._child(self._levels, name, labels).set(value)
+
     def render(self, accept: str = "") -> tuple[bytes, str]:
-        """Everything as text, in the form that ``accept`` asks for, and its content type."""
+        """Everything that was handed over, as text in the form that ``accept`` asks for, and its
+        content type.
+        """
         encode, content_type = choose_encoder(accept)
         if self._shared_dir is None:
             return encode(self._registry), content_type
@@ -134,14 +149,24 @@ class PrometheusMetrics:
         whole.register(_Processes(alive))
         return encode(whole), content_type
 
-    # The only ways into a metric: nothing that is not finite passes.
+    # The only ways into a metric: nothing that is not finite passes. The client takes a lock for
+    # every step, so one process alone hands over what it counted when somebody looks.
 
     def _count(self, name: str, *labels: str, by: float = 1) -> None:
-        if math.isfinite(by) and by >= 0:
+        if not (math.isfinite(by) and by >= 0):
+            return
+        if self._shared_dir is None:
+            key = name, labels
+            self._counted[key] = self._counted.get(key, 0) + by
+        else:
             self._child(self._counts, name, labels).inc(by)
 
     def _set(self, name: str, value: float, *labels: str) -> None:
-        if math.isfinite(value):
+        if not math.isfinite(value):
+            return
+        if self._shared_dir is None:
+            self._told[name, labels] = value
+        else:
             self._child(self._levels, name, labels).set(value)
 
     def _spread(self, name: str, value: float, *labels: str) -> None:

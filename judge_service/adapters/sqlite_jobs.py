@@ -10,12 +10,12 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from judge_service.adapters.sqlite_file import SqliteFile
+from judge_service.adapters.store_thread import StoreThread
 
 MOST = 128
 """Pieces of work in one trip."""
@@ -36,12 +36,12 @@ class _Job:
 
 
 class SqliteJobs:
-    """Runs work on ``file`` in the one thread of ``thread``, in the order it came; of what came
+    """Runs work on ``file`` in ``thread``, in the order it came; of what came
     together, reads go first, for they wait for nobody. A write that is done by itself is to be
     ``persistent``; in a transaction with others nobody can be in its way.
     """
 
-    def __init__(self, thread: ThreadPoolExecutor, file: SqliteFile) -> None:
+    def __init__(self, thread: StoreThread, file: SqliteFile) -> None:
         self.heard_at = 0.0
         """When the thread last began or ended something, by the monotonic clock."""
         self._thread = thread
@@ -77,8 +77,7 @@ class SqliteJobs:
             return
         self.heard_at = time.monotonic()
         batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
-        loop = asyncio.get_running_loop()
-        self._running = loop.run_in_executor(self._thread, self._run, batch)
+        self._running = self._thread.run(partial(self._run, batch))
         self._running.add_done_callback(partial(self._done, batch))
 
     async def finished(self) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -18,6 +17,7 @@ from judge_service.adapters.sqlite_company import Company
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
 from judge_service.adapters.sqlite_jobs import SqliteJobs, persistent
 from judge_service.adapters.sqlite_near import Entry, Near
+from judge_service.adapters.store_thread import StoreThread
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
 from judge_service.storage.store import FOREVER_S, UNKNOWN, Found, StoreError
@@ -53,7 +53,7 @@ class SqliteStore:
         self._max_bytes = max_bytes
         self._clock = clock
         self._trouble = StoreTrouble()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge-service-store")
+        self._thread = StoreThread("judge-service-store")
         self._gets = Coalescer(self._get_many)
         self._near = Near(clock=clock)
         self._look: asyncio.Task[dict[str, bytes] | None] | None = None
@@ -162,11 +162,11 @@ class SqliteStore:
 
     async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes, float]]:
         """Everything under the prefix, in the order of the keys."""
-        loop, after = asyncio.get_running_loop(), ""
+        after = ""
         while True:
             look = partial(entries.page, prefix=prefix, after=after, now=self._clock())
             try:
-                page = await loop.run_in_executor(self._thread, self._file.run, look)
+                page = await self._thread.run(partial(self._file.run, look))
             except sqlite3.Error as error:
                 raise StoreError(f"{self._path}: {reason_of(error)}") from None
             for entry in page:
@@ -182,9 +182,8 @@ class SqliteStore:
         self._closed = True
         await self._gets.aclose()
         await asyncio.wait({asyncio.ensure_future(self._jobs.finished())}, timeout=CLOSE_S)
-        closing = asyncio.get_running_loop().run_in_executor(self._thread, self._file.close)
-        await asyncio.wait({closing}, timeout=CLOSE_S)
-        self._thread.shutdown(wait=False)
+        await asyncio.wait({self._thread.run(self._file.close)}, timeout=CLOSE_S)
+        self._thread.end()
         self._company.leave()
 
     def _until(self, ttl_s: float) -> float:

@@ -124,6 +124,8 @@ class Gate:
         With a ``spare`` judge a call does not wait for the breaker; an ``admitted`` one is not
         turned away by a full queue. Raises BreakerOpen, RateLimited, Overloaded, DeadlineExceeded.
         """
+        if not (self._line or self._one_by_one or self._claims.needed) and self._may_start():
+            return self._straight_in()
         call = Arrival(next(self._numbers), tokens, deadline, spare, admitted)
         while True:
             permit = await self._turn(call)
@@ -143,6 +145,14 @@ class Gate:
                 self._around.spawn(self._claims.undo(claim))
             self._breaker.leave(permit, alive=None)
             self._running -= 1
+
+    def _straight_in(self) -> Passage:
+        """Where nobody waits and nothing is counted with others."""
+        permit = self._breaker.enter()
+        assert permit is not None  # noqa: S101 - it may start
+        self._running += 1
+        self._tell()
+        return Passage(permit, NOTHING, self._left)
 
     def trip(self, for_s: float) -> None:
         """Another replica found the judge failing: open for so many seconds."""

@@ -46,7 +46,10 @@ class Object:
 
     def get(self, key: str) -> Value | None:
         """The value of a key; None when it is absent."""
-        return next((value for name, value in self.members if name == key), None)
+        for name, value in self.members:
+            if name == key:
+                return value
+        return None
 
     def spans_by_name(self) -> dict[str, tuple[int, int]]:
         """Where each value stands."""
