@@ -10,17 +10,11 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-START_S = 10.0
+from tests.ports import free_port
+
+START_S = 60.0
 STEP_S = 0.01
 ATTEMPTS = 5
-
-
-def free_port() -> int:
-    """A port that nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class RedisServer:
@@ -109,7 +103,7 @@ class RedisServer:
             ["redis-cli", "-p", str(self.port), *user, *map(str, words)],
             capture_output=True,
             check=True,
-            timeout=10,
+            timeout=60,
         )
         return done.stdout.decode("utf-8", "replace").strip()
 

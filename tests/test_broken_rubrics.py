@@ -8,7 +8,7 @@ import pytest
 
 from judge_service.errors import ConfigError
 from judge_service.rubric.library import load_library
-from tests.test_library import RUBRIC, SCALE, folders
+from tests.test_library import PAIR, RUBRIC, SCALE, folders
 
 
 def fault(at: Path, rubric: str | bytes) -> str:
@@ -131,6 +131,10 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     ),
     "bare numbers": (scaled("[1, 2]"), "criteria[0].scale[0]: must be a table"),
     "range for a scale": (scaled("{min = 1, max = 5}"), "criteria[0].scale: must be a list"),
+    "lists in a compare rubric": (
+        PAIR + '[judging]\npairs = "after_lists"\n',
+        "judging.pairs: a compare rubric has no scale for lists",
+    ),
     "scale in a compare rubric": (
         top('kind = "compare"\n'), "criteria.quality.scale: a compare rubric asks for a choice",
     ),
@@ -217,6 +221,7 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     "other word for inconsistent": (
         more('[judging]\non_inconsistent = "tie"'), "judging.on_inconsistent: ",
     ),
+    "other word for pairs": (more('[judging]\npairs = "none"'), "judging.pairs: "),
     "text for a switch": (
         more('[judging]\nstrip_reasoning = "yes"'), "judging.strip_reasoning: ",
     ),

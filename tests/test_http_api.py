@@ -113,18 +113,18 @@ def late(service: RunningService, headers: Mapping[str, str], **fields: object) 
 
 def test_the_timeout_header_shortens(service: RunningService, provider: FakeProvider) -> None:
     """``X-Request-Timeout-Ms`` ends a request before the body's own timeout."""
-    provider.behave("alpha", behaviours.slow(behaviours.honest(), 10.0))
+    provider.behave("alpha", behaviours.slow(behaviours.honest(), 50.0))
 
-    assert late(service, {"x-request-timeout-ms": "400"}, timeout_s=20) < 5.0
+    assert late(service, {"x-request-timeout-ms": "400"}, timeout_s=40) < 20.0
 
 
 def test_the_timeout_header_never_lengthens(
     service: RunningService, provider: FakeProvider
 ) -> None:
     """A header beyond the body's timeout changes nothing."""
-    provider.behave("alpha", behaviours.slow(behaviours.honest(), 10.0))
+    provider.behave("alpha", behaviours.slow(behaviours.honest(), 50.0))
 
-    assert late(service, {"x-request-timeout-ms": "600000"}, timeout_s=0.4) < 5.0
+    assert late(service, {"x-request-timeout-ms": "600000"}, timeout_s=0.4) < 20.0
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "1.5", "abc", "", "1e3", "0x10", "1_0", "٣"])
@@ -381,13 +381,13 @@ def test_a_caller_who_leaves_is_no_error(
     caplog.set_level(logging.INFO, "judge_service.access")
     url = httpx.URL(service.url)
 
-    with socket.create_connection((url.host, url.port or 80), timeout=5) as connection:
+    with socket.create_connection((url.host, url.port or 80), timeout=60) as connection:
         connection.sendall(
             b"POST /v1/assess HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             b'Content-Length: 100\r\n\r\n{"rubric":'
         )
         service.http.get("/healthz")  # by then the server has read what was sent
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while not any("POST" in line for line in access_lines(caplog)) and time.monotonic() < until:
         service.http.get("/healthz")
 

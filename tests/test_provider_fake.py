@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import time
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,12 +19,12 @@ from tests.provider.by_hand import END, PAIR, V, body
 @pytest.fixture
 def provider() -> Iterator[FakeProvider]:
     """A running provider that says 4 to everything and lets tests look at its problems."""
-    with FakeProvider(tolerant=True, hold_s=5) as running:
+    with FakeProvider(tolerant=True) as running:
         running.oracle(lambda _: 4)
         yield running
 
 
-def post(provider: FakeProvider, request: dict[str, Any], timeout: float = 5.0) -> httpx.Response:
+def post(provider: FakeProvider, request: dict[str, Any], timeout: float = 60.0) -> httpx.Response:
     """One chat request."""
     url = f"{provider.base_url}/chat/completions"
     return httpx.post(url, json=request, timeout=timeout, trust_env=False)
@@ -107,16 +107,31 @@ def test_a_plain_request_can_be_allowed() -> None:
 
 
 def test_works_from_a_loop_and_counts_what_is_in_flight(provider: FakeProvider) -> None:
-    """Concurrent requests of an async client are served at the same time."""
-    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.2))
+    """Concurrent requests of an async client are served at the same time; a gate holds them."""
+    gate = threading.Event()
+    provider.behave_by_default(behaviours.held(behaviours.honest(), gate))
 
     async def ask() -> list[httpx.Response]:
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=60.0) as client:
             url = f"{provider.base_url}/chat/completions"
-            return await asyncio.gather(*(client.post(url, json=body()) for _ in range(5)))
+            posts = [asyncio.create_task(client.post(url, json=body())) for _ in range(5)]
+            assert await asyncio.to_thread(provider.wait_until, lambda: provider.in_flight == 5)
+            gate.set()
+            return await asyncio.gather(*posts)
 
     assert [value(response) for response in asyncio.run(ask())] == [4] * 5
     assert provider.max_in_flight == 5
+
+
+def test_a_gate_holds_a_reply_back(provider: FakeProvider) -> None:
+    """Who leaves meanwhile is noticed; a gate that is open holds nobody."""
+    gate = threading.Event()
+    provider.behave("judge-a", behaviours.held(behaviours.honest(), gate))
+    with pytest.raises(httpx.ReadTimeout):
+        post(provider, body(), timeout=0.3)
+    assert provider.wait_until(lambda: any(r.hung_up_at is not None for r in provider.requests))
+    gate.set()
+    assert value(post(provider, body())) == 4
 
 
 def test_a_stopped_provider_starts_again_on_its_port(provider: FakeProvider) -> None:
@@ -135,9 +150,8 @@ def test_notices_a_client_that_hangs_up(provider: FakeProvider) -> None:
     provider.behave("judge-a", faults.hang())
     with pytest.raises(httpx.ReadTimeout):
         post(provider, body(), timeout=0.3)
-    left = time.monotonic()
     assert provider.wait_until(lambda: any(r.hung_up_at is not None for r in provider.requests))
-    assert abs((provider.requests[0].hung_up_at or 0) - left) < 2.0
+    assert (provider.requests[0].hung_up_at or 0) >= provider.requests[0].at
     assert not provider.requests[0].complete
 
 
@@ -173,11 +187,19 @@ def test_half_a_body_without_a_length_looks_whole(provider: FakeProvider) -> Non
 
 
 @pytest.mark.parametrize("mode", ["drip_header", "drip_body"])
-def test_drips_past_a_read_timeout(provider: FakeProvider, mode: Any) -> None:
-    """Bytes keep coming more often than the timeout per read, for longer than it."""
-    provider.behave("judge-a", faults.network(mode, interval=0.001))
-    assert value(post(provider, body(), timeout=0.5)) == 4
-    assert provider.wait_until(lambda: provider.requests[0].complete)
+def test_drips_byte_by_byte(provider: FakeProvider, mode: Any) -> None:
+    """Some are there long before the last one; in the end it is a proper reply."""
+    provider.behave("judge-a", [faults.network(mode), faults.network(mode, interval=0.001)])
+    asked = json.dumps(body()).encode()
+    head = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(asked)
+    url = httpx.URL(provider.base_url)
+    with socket.create_connection((url.host, url.port or 0), timeout=60) as raw:
+        raw.sendall(head + asked)
+        dripped = b"".join(raw.recv(1) for _ in range(12))
+        assert provider.requests[0].finished_at is None
+    assert dripped == b"HTTP/1.1 200"
+    assert value(post(provider, body())) == 4
+    assert provider.wait_until(lambda: provider.requests[1].complete)
 
 
 @pytest.mark.parametrize("mode", ["chunked", "gzip", "gzip_bomb", "big"])

@@ -94,6 +94,10 @@ class RedisStore:
         work = partial(commands.put, key=key, value=value, ttl_s=ttl_s)
         return bool(await self._do(_Turn("put", "write", again=True), work))
 
+    async def put_soon(self, key: str, value: bytes, ttl_s: float) -> None:
+        """The same as ``put``: nobody finds it before it is there."""
+        await self.put(key, value, ttl_s)
+
     async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
         """Store unless the key exists."""
         if len(value) > MAX_VALUE_BYTES:

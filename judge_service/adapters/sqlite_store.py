@@ -56,6 +56,7 @@ class SqliteStore:
         self._thread = StoreThread("judge-service-store")
         self._gets = Coalescer(self._get_many)
         self._near = Near(clock=clock)
+        self._coming: dict[str, Entry] = {}  # what is being written, and found here meanwhile
         self._look: asyncio.Task[dict[str, bytes] | None] | None = None
         self._jobs = SqliteJobs(self._thread, self._file)
         self._pending = 0
@@ -81,6 +82,8 @@ class SqliteStore:
 
     async def look_up(self, key: str) -> Found:
         """The value, as it was read a moment ago or by a SELECT that other look-ups share."""
+        if self._coming and (coming := self._coming.get(key)) and coming.until > self._clock():
+            return coming.value
         if self._near.has(key):
             if self._near.ageing and self._look is None:
                 # Whether anything has changed is one step in the thread; to read it all again is
@@ -102,25 +105,51 @@ class SqliteStore:
 
     async def find(self, *keys: str) -> dict[str, bytes] | None:
         """The values that are there, by one SELECT."""
-        return await self._get_many(keys)
+        found = await self._get_many(keys)
+        if found is not None and self._coming:
+            found |= {key: one.value for key in keys if (one := self._coming.get(key))}
+        return found
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace."""
         if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
             return False
         until = self._until(ttl_s)
-        self._near.changed(key)
-        work = partial(entries.put, key=key, value=value, until=until)
-        done = bool(await self._write(work, hurry=False))
+        self._changed(key)
+        done = bool(await self._write(lambda db: entries.put(db, key, value, until)))
         self._near.changed(key)
         return done
+
+    async def put_soon(self, key: str, value: bytes, ttl_s: float) -> None:
+        """The same, in company of what else is written. Other processes find it in the file only,
+        so where there are any it is there first.
+        """
+        if not self.alone or len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
+            await self.put(key, value, ttl_s)
+            return
+        entry = Entry(value, self._until(ttl_s))
+        self._changed(key)
+        work = partial(entries.put, key=key, value=value, until=entry.until)
+        writing = self._begin("write", partial(self._written, work), hurry=False)
+        if writing is not None:
+            self._coming[key] = entry
+            writing.add_done_callback(partial(self._came, key, entry))
+
+    def _came(self, key: str, entry: Entry, _: object) -> None:
+        if self._coming.get(key) is entry:
+            self._changed(key)
+
+    def _changed(self, *keys: str) -> None:
+        self._near.changed(*keys)
+        for key in keys:
+            self._coming.pop(key, None)
 
     async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
         """Store unless the key exists."""
         if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
             return None
         until, now = self._until(ttl_s), self._clock()
-        self._near.changed(key)
+        self._changed(key)
         done = await self._write(lambda db: entries.put_new(db, key, value, until, now))
         self._near.changed(key)
         return done
@@ -131,7 +160,7 @@ class SqliteStore:
         for start in range(0, len(keys), entries.SCAN_BATCH):
             some = keys[start : start + entries.SCAN_BATCH]
             work = partial(entries.delete, keys=some, now=now)
-            self._near.changed(*some)
+            self._changed(*some)
             removed += await self._write(work) or 0
             self._near.changed(*some)
         return removed
@@ -202,10 +231,8 @@ class SqliteStore:
         self._near.read(found, version=version, began=began, changes=changes)
         return {key: entry.value for key, entry in found.items()}
 
-    async def _write(
-        self, work: Callable[[sqlite3.Connection], T], *, hurry: bool = True
-    ) -> T | None:
-        return await self._do("write", partial(self._written, work), hurry=hurry)
+    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        return await self._do("write", partial(self._written, work))
 
     def _written(self, work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
         """In the thread: a write, and now and then some tidying."""
@@ -215,10 +242,20 @@ class SqliteStore:
             persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
         return result
 
-    async def _do(
-        self, what: What, work: Callable[[sqlite3.Connection], T], *, hurry: bool = True
-    ) -> T | None:
+    async def _do(self, what: What, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Work in the thread, waited for no longer than the limit."""
+        future = self._begin(what, work)
+        if future is None:
+            return None
+        if not await settled(future):
+            self._observer(StoreFailed(what))
+            return None
+        return None if future.exception() else future.result()
+
+    def _begin(
+        self, what: What, work: Callable[[sqlite3.Connection], T], *, hurry: bool = True
+    ) -> asyncio.Future[T] | None:
+        """Work in the thread; None where nobody should wait for that."""
         if self._closed:
             return None
         if self._pending and time.monotonic() - self._jobs.heard_at > STUCK_S:
@@ -227,10 +264,7 @@ class SqliteStore:
         self._pending += 1
         future: asyncio.Future[T] = self._jobs.add(work, writes=what == "write", hurry=hurry)
         future.add_done_callback(partial(self._over, what))
-        if not await settled(future):
-            self._observer(StoreFailed(what))
-            return None
-        return None if future.exception() else future.result()
+        return future
 
     def _over(self, what: What, future: asyncio.Future[T]) -> None:
         self._pending -= 1

@@ -72,6 +72,10 @@ class MemoryStore:
             self._remove(next(iter(self._values)))
         return key in self._values
 
+    async def put_soon(self, key: str, value: bytes, ttl_s: float) -> None:
+        """The same as ``put``."""
+        await self.put(key, value, ttl_s)
+
     async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
         """Store unless the key exists."""
         if await self.get(key) is not None:

@@ -62,6 +62,11 @@ class Store(Protocol):
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace; whether it was stored."""
 
+    async def put_soon(self, key: str, value: bytes, ttl_s: float) -> None:
+        """Store or replace. Returns as soon as whoever looks finds it, which may be before it is
+        stored; what is in the way of that is told to the observer.
+        """
+
     async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
         """Store unless the key exists. None when the store cannot say."""
 

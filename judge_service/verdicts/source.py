@@ -172,7 +172,7 @@ class VerdictSource:
             )
             sealed = self._seal.close(key, record)
             self._recent.put(key, sealed)
-            await self._store.put(key, sealed, self._ttl_s)
+            await self._store.put_soon(key, sealed, self._ttl_s)
 
     @asynccontextmanager
     async def _turn(

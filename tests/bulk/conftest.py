@@ -15,7 +15,7 @@ REFERENCE_RULE = '[[rules]]\nrule = "matches_reference"\nmode = "multiple_choice
 @pytest.fixture(scope="session")
 def bulk_provider() -> Iterator[FakeProvider]:
     """The provider of all judges."""
-    with FakeProvider(hold_s=20.0) as provider:
+    with FakeProvider() as provider:
         yield provider
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -62,17 +64,24 @@ def timed(service: RunningService, items: list[Item], **more: Any) -> tuple[Any,
     return results, time.monotonic() - started
 
 
-def half_heard(service: RunningService, items: list[Item], until: bytes) -> bytes:
-    """Post a bulk, read until ``until`` has come, and hang up. Returns what was read."""
+@contextmanager
+def calling(service: RunningService, items: list[Item]) -> Iterator[socket.socket]:
+    """Post a bulk, and hang up at the end of the block."""
     where = urlsplit(service.url)
     body = json.dumps({"items": items}).encode()
     head = (
         f"POST /v1/bulk HTTP/1.1\r\nhost: {where.netloc}\r\ncontent-type: application/json\r\n"
         f"content-length: {len(body)}\r\n\r\n"
     )
-    heard = b""
-    with socket.create_connection((where.hostname or "", where.port or 0), timeout=20) as line:
+    with socket.create_connection((where.hostname or "", where.port or 0), timeout=60) as line:
         line.sendall(head.encode() + body)
+        yield line
+
+
+def half_heard(service: RunningService, items: list[Item], until: bytes) -> bytes:
+    """Post a bulk, read until ``until`` has come, and hang up. Returns what was read."""
+    heard = b""
+    with calling(service, items) as line:
         while until not in heard:
             more = line.recv(65536)
             assert more, "the answer ended before"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 from tests.bulk.support import assess, compare, is_streamed, posted, rank, timed
 from tests.harness import RunningService
 from tests.provider import FakeProvider, behaviours, faults
 
-GRACE_S = 0.5
+GRACE_S = 10.0
+"""What a busy machine may add; far less than the time of items that name none."""
 CHANGING = ("latency_ms",)
 
 
@@ -106,7 +108,7 @@ def test_a_hanging_item_takes_its_own_time_only(
 
     assert [r["status"] for r in results] == ["success", "failed", "success"]
     assert results[1]["error"]["code"] == "deadline_exceeded"
-    assert 1.0 <= took <= 1.0 + GRACE_S + 1.0  # the machine may be busy with other tests
+    assert 1.0 <= took <= 1.0 + GRACE_S
 
 
 def test_the_time_of_the_bulk_is_that_of_items_that_name_none(
@@ -120,10 +122,10 @@ def test_the_time_of_the_bulk_is_that_of_items_that_name_none(
     body = {"items": [assess(timeout_s=60), assess()], "timeout_s": 60}
     answer = service.http.post("/v1/bulk", json=body, headers={"x-request-timeout-ms": "400"})
 
-    assert 0.5 <= of_bulk <= 0.5 + 2 * GRACE_S
-    assert 1.2 <= of_item <= 1.2 + 2 * GRACE_S
+    assert 0.5 <= of_bulk <= 0.5 + GRACE_S
+    assert 1.2 <= of_item <= 1.2 + GRACE_S
     assert [r["error"]["code"] for r in answer.json()["results"]] == ["deadline_exceeded"] * 2
-    assert answer.elapsed.total_seconds() <= 0.4 + 2 * GRACE_S
+    assert answer.elapsed.total_seconds() <= 0.4 + GRACE_S
 
 
 def test_equal_items_cost_one_judgement(service: RunningService, provider: FakeProvider) -> None:
@@ -164,17 +166,20 @@ def test_a_thousand_items(service: RunningService, provider: FakeProvider) -> No
     assert len(provider.requests) == 5
 
 
-def test_other_requests_have_their_turn(service: RunningService) -> None:
+def test_other_requests_have_their_turn(service: RunningService, provider: FakeProvider) -> None:
     """While a large bulk is judged, what others ask is answered."""
-    items = [assess(f"{n % 5 + 1} points {n}") for n in range(80)]
+    gate = threading.Event()
+    provider.behave("slow", behaviours.held(behaviours.honest(), gate))
+    items = [assess("4 points"), *(assess(f"{n % 5 + 1} {n}", judges=["slow"]) for n in range(80))]
     body = json.dumps({"items": items})
     headers = {"content-type": "application/json"}
 
     with service.http.stream("POST", "/v1/bulk", content=body, headers=headers) as streaming:
         own = service.http.get("/healthz")
-        answered_at = own.elapsed.total_seconds()
+        others = service.assess("3 points")
+        judged = [r for r in provider.requests_of("slow") if r.finished_at is not None]
+        gate.set()
         results = json.loads(streaming.read())["results"]
 
-    assert own.status_code == 200
-    assert answered_at < streaming.elapsed.total_seconds()
+    assert (own.status_code, others["reward"], judged) == (200, 0.5, [])
     assert {r["status"] for r in results} == {"success"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from typing import Any
 
@@ -10,11 +11,12 @@ import httpx
 import pytest
 
 from judge_service.api import bulk_run
-from tests.bulk.support import assess, half_heard, posted
+from tests.bulk.support import assess, calling, half_heard, posted
 from tests.harness import RunningService
 from tests.provider import FakeProvider, behaviours, faults
 
-CANCELLED_S = 0.5
+CANCELLED_S = 5.0
+"""Far less than the judges would take, and enough for a busy machine."""
 HEADERS = {"content-type": "application/json"}
 
 # LiteLLM prepares a call in a thread; one that is cancelled there leaves a coroutine behind.
@@ -31,23 +33,23 @@ def known(count: int, **more: Any) -> list[dict[str, Any]]:
 def test_results_come_while_others_are_judged(
     service: RunningService, provider: FakeProvider
 ) -> None:
-    """What stands before a slow item is there long before it."""
-    provider.behave("slow", faults.hang())
-    items = [*known(70), assess("2 points", judges=["slow"], timeout_s=4.0)]
-    first_at, heard = None, b""
-    started = time.monotonic()
+    """What stands before a slow item is there before its judge has answered."""
+    gate = threading.Event()
+    provider.behave("slow", behaviours.held(behaviours.honest(), gate))
+    items = [*known(70), assess("2 points", judges=["slow"])]
 
     body = json.dumps({"items": items}).encode()
     with service.http.stream("POST", "/v1/bulk", content=body, headers=HEADERS) as answer:
-        for chunk in answer.iter_raw():
-            heard += chunk
-            first_at = first_at or time.monotonic() - started
-    took = time.monotonic() - started
+        chunks = answer.iter_raw()
+        heard = next(chunks)
+        answered = [r for r in provider.requests_of("slow") if r.finished_at is not None]
+        gate.set()
+        heard += b"".join(chunks)
 
-    assert first_at is not None
-    assert first_at < 3.5 < 4.0 <= took
+    assert b'"status":"success"' in heard
+    assert answered == []
     results = json.loads(heard)["results"]
-    assert [r["status"] for r in results] == ["success"] * 70 + ["failed"]
+    assert [r["criteria"]["quality"]["point"] for r in results] == [4] * 70 + [2]
 
 
 def test_order_is_kept_when_the_first_is_the_last_to_come(
@@ -68,20 +70,15 @@ def test_hanging_up_cancels_what_is_being_judged(
 ) -> None:
     """The judge's connections are closed, and nothing more is asked."""
     provider.behave("slow", faults.hang())
-    hanging = [assess(f"{n}", judges=["slow"], timeout_s=15) for n in range(count)]
-    body = json.dumps({"items": hanging}).encode()
-    with (
-        httpx.Client(base_url=service.url, trust_env=False, timeout=0.7) as caller,
-        pytest.raises(httpx.ReadTimeout),
-    ):
-        caller.post("/v1/bulk", content=body, headers=HEADERS).read()
+    hanging = [assess(f"{n}", judges=["slow"], timeout_s=50) for n in range(count)]
+    with calling(service, hanging):
+        assert provider.wait_until(lambda: len(provider.requests) == count)
     gone_at = time.monotonic()
 
-    assert provider.requests
-    assert provider.wait_until(lambda: all(r.hung_up_at for r in provider.requests), 5.0)
+    assert provider.wait_until(lambda: all(r.hung_up_at for r in provider.requests))
     asked = len(provider.requests)
-    late = max((r.hung_up_at or 0.0) - gone_at for r in provider.requests)
-    assert late <= CANCELLED_S, asked
+    assert asked == count
+    assert all((r.hung_up_at or 0.0) - gone_at <= CANCELLED_S for r in provider.requests)
     assert posted(service, known(1))[0]["status"] == "success"
     assert len(provider.requests_of("slow")) == asked
 
@@ -91,15 +88,15 @@ def test_hanging_up_in_the_middle_cancels_the_rest(
 ) -> None:
     """Part of the answer was heard; the hanging items behind it are given up."""
     provider.behave("slow", faults.hang())
-    items = [*known(70), *(assess(f"{n}", judges=["slow"], timeout_s=15) for n in range(5))]
+    items = [*known(70), *(assess(f"{n}", judges=["slow"], timeout_s=50) for n in range(5))]
 
     heard = half_heard(service, items, b'"status":"success"')
     gone_at = time.monotonic()
 
     assert not heard.rstrip().endswith(b"]}")
-    assert provider.wait_until(lambda: provider.in_flight == 0, 5.0)
+    assert provider.wait_until(lambda: provider.in_flight == 0)
     hung_up = [r.hung_up_at for r in provider.requests_of("slow")]
-    assert all(at is not None and at <= gone_at + CANCELLED_S + 0.5 for at in hung_up)
+    assert all(at is not None and at <= gone_at + CANCELLED_S for at in hung_up)
 
 
 def test_what_breaks_off_is_no_json(
@@ -161,9 +158,9 @@ def test_items_that_never_had_their_turn_say_so(
     items = [assess(f"{n}", judges=["slow"]) for n in range(100)]
     started = time.monotonic()
 
-    results = posted(service, items, timeout_s=1.0)
+    results = posted(service, items, timeout_s=3.0)
 
-    assert time.monotonic() - started <= 1.0 + 4.0
+    assert time.monotonic() - started <= 3.0 + 10.0
     assert {r["error"]["code"] for r in results} == {"deadline_exceeded"}
     assert {r["reward"] for r in results} == {None}
     assert len(provider.requests_of("slow")) == 4
@@ -177,7 +174,7 @@ def test_the_one_with_the_least_time_goes_first(
     provider.behave("slow", behaviours.slow(behaviours.honest(), 0.6))
     patient = [assess(f"{n % 5 + 1} {n}", judges=["slow"], timeout_s=30) for n in range(4)]
 
-    results = posted(service, [*patient, assess("4 points", timeout_s=5)])
+    results = posted(service, [*patient, assess("4 points", timeout_s=20)])
 
     assert [r["status"] for r in results] == ["success"] * 5
     assert provider.requests[0].model == "ann"

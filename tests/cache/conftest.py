@@ -11,7 +11,9 @@ import pytest
 
 from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
+from tests.waiting import waiting
 
+__all__ = ["waiting"]
 Open = Callable[..., AbstractContextManager[RunningService]]
 
 

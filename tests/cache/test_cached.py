@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cache.conftest import Open
+from tests.door.support import wait_for
 from tests.harness import RunningService, write_rubric
 from tests.provider import FakeProvider, behaviours, faults
 
@@ -228,16 +229,26 @@ def test_an_opaque_model_is_flagged_from_the_cache_too(
     assert len(provider.requests) == 1
 
 
-def rows(store: Path) -> list[tuple[str, bytes]]:
-    """Every verdict in the file."""
+def rows(store: Path, least: int = 1) -> list[tuple[str, bytes]]:
+    """Every verdict in the file, once there are so many: an answer does not wait for its record."""
+    found: list[tuple[str, bytes]] = []
+
+    def there() -> bool:
+        found[:] = _rows(store)
+        return len(found) >= least
+
+    wait_for(there)
+    return found
+
+
+def _rows(store: Path) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
     with sqlite3.connect(store) as file:
-        (table,) = [
-            name
-            for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if file.execute(f"SELECT count(*) FROM {name}").fetchone()[0]  # noqa: S608
-            and any(c[1] == "value" for c in file.execute(f"PRAGMA table_info({name})"))
-        ]
-        found = file.execute(f"SELECT key, value FROM {table}").fetchall()  # noqa: S608
+        for (name,) in file.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+        ).fetchall():
+            if {"key", "value"} <= {c[1] for c in file.execute(f"PRAGMA table_info({name})")}:
+                found += file.execute(f"SELECT key, value FROM {name}")  # noqa: S608
     return [(k, v) for k, v in found if k.startswith("jv:")]
 
 
@@ -277,7 +288,7 @@ def test_a_forged_entry_is_as_good_as_none(
         service.assess("Paris.", **SAME)
         provider.behave("main", behaviours.fixed(5))
         service.assess("Rome.", **SAME)
-    (first_key, first), (second_key, second) = rows(store)
+    (first_key, first), (second_key, second) = rows(store, 2)
     (key, own), other = (
         ((first_key, first), second) if b'"value":4' in first else ((second_key, second), first)
     )

@@ -151,7 +151,7 @@ def test_a_verdict_that_was_shared_is_looked_for_like_others(
         with ThreadPoolExecutor(2) as pool:
             both = [*pool.map(lambda _: times(service, 1)[0], range(2))]
         provider.behave("main", behaviours.fixed(2))
-        for key in {key for key, _ in rows(store)} - known:
+        for key in {key for key, _ in rows(store, 2)} - known:
             overwrite(store, key, b"")
         after = first_fresh(service)
 

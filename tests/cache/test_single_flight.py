@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from judge_service.api.auth import key_hash, pepper_of
 from tests.cache.conftest import Open
 from tests.harness import RunningService, write_rubric
 from tests.provider import FakeProvider, behaviours, faults
+from tests.waiting import Waiting
 
 BODY: dict[str, Any] = {
     "rubric": "quality",
@@ -20,14 +23,15 @@ BODY: dict[str, Any] = {
     "candidate": {"text": "Paris.", "family": "x"},
     "judges": ["main"],
 }
-SLOW_S = 0.4
+IMPATIENT_S = 4.0
+"""Enough for others to join, on a busy machine too."""
 
 
 def client(service: RunningService, **more: Any) -> httpx.AsyncClient:
     """A client with room for many requests at once."""
     limits = httpx.Limits(max_connections=None)
     return httpx.AsyncClient(
-        base_url=service.url, timeout=30.0, trust_env=False, limits=limits, **more
+        base_url=service.url, timeout=60.0, trust_env=False, limits=limits, **more
     )
 
 
@@ -41,18 +45,52 @@ async def assess(http: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
 
 async def arrived(provider: FakeProvider, number: int = 1) -> None:
     """Returns when that many requests have reached the provider."""
-    assert await asyncio.to_thread(provider.wait_until, lambda: len(provider.requests) >= number)
+    await sure(provider, lambda: len(provider.requests) >= number)
 
 
-def test_two_hundred_at_once_cost_one_call(service: RunningService, provider: FakeProvider) -> None:
+async def sure(provider: FakeProvider, condition: Callable[[], bool]) -> None:
+    """Returns when it is so."""
+    assert await asyncio.to_thread(provider.wait_until, condition)
+
+
+async def together(
+    number: int,
+    behaviour: behaviours.Behaviour,
+    service: RunningService,
+    provider: FakeProvider,
+    waiting: Waiting,
+) -> list[dict[str, Any]]:
+    """The answers to so many requests, all of which wait when the judge begins to answer."""
+    gate = threading.Event()
+    provider.behave("main", behaviours.held(behaviour, gate))
+    async with client(service) as http:
+        asking = [asyncio.create_task(assess(http)) for _ in range(number)]
+        await sure(provider, lambda: waiting.now == number)
+        gate.set()
+        return await asyncio.gather(*asking)
+
+
+async def impatient_and_patient(
+    service: RunningService, provider: FakeProvider, waiting: Waiting
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The answers to who began and has left when the judge answers, and to who joined and stays."""
+    gate = threading.Event()
+    provider.behave("main", behaviours.held(behaviours.honest(), gate))
+    async with client(service) as http:
+        first = asyncio.create_task(assess(http, timeout_s=IMPATIENT_S))
+        await arrived(provider)
+        second = asyncio.create_task(assess(http))
+        await sure(provider, lambda: waiting.begun == 2)
+        left = await first
+        gate.set()
+        return left, await second
+
+
+def test_two_hundred_at_once_cost_one_call(
+    service: RunningService, provider: FakeProvider, waiting: Waiting
+) -> None:
     """All have the verdict, one of them the bill."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), SLOW_S))
-
-    async def run() -> list[dict[str, Any]]:
-        async with client(service) as http:
-            return await asyncio.gather(*(assess(http) for _ in range(200)))
-
-    answers = asyncio.run(run())
+    answers = asyncio.run(together(200, behaviours.honest(), service, provider, waiting))
 
     assert len(provider.requests) == 1
     assert {answer["reward"] for answer in answers} == {0.75}
@@ -70,16 +108,14 @@ def test_two_hundred_at_once_cost_one_call(service: RunningService, provider: Fa
     ids=["401", "refusal"],
 )
 def test_a_failure_is_shared_and_then_forgotten(
-    service: RunningService, provider: FakeProvider, fault: behaviours.Behaviour, code: str
+    service: RunningService,
+    provider: FakeProvider,
+    waiting: Waiting,
+    fault: behaviours.Behaviour,
+    code: str,
 ) -> None:
     """Those who waited for it have the failure too; the next request asks anew."""
-    provider.behave("main", behaviours.slow(fault, SLOW_S))
-
-    async def run() -> list[dict[str, Any]]:
-        async with client(service) as http:
-            return await asyncio.gather(*(assess(http) for _ in range(20)))
-
-    answers = asyncio.run(run())
+    answers = asyncio.run(together(20, fault, service, provider, waiting))
     calls = len(provider.requests)
     provider.behave("main", behaviours.honest())
     after = service.post("/v1/assess", BODY)
@@ -93,18 +129,23 @@ def test_a_failure_is_shared_and_then_forgotten(
     assert after["verdicts"][0]["cached"] is False
 
 
-def test_whoever_began_may_leave(service: RunningService, provider: FakeProvider) -> None:
+def test_whoever_began_may_leave(
+    service: RunningService, provider: FakeProvider, waiting: Waiting
+) -> None:
     """The first caller hangs up; the call goes on for the second one, who pays for it."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 2.0))
+    gate = threading.Event()
+    provider.behave("main", behaviours.held(behaviours.honest(), gate))
 
     async def run() -> dict[str, Any]:
         async with client(service) as http, client(service) as other:
             first = asyncio.create_task(assess(http))
             await arrived(provider)
-            second = asyncio.create_task(assess(other, timeout_s=20.0))
-            await other.get("/healthz")  # by now the second request has been read
+            second = asyncio.create_task(assess(other))
+            await sure(provider, lambda: waiting.now == 2)
             first.cancel()
             await asyncio.gather(first, return_exceptions=True)
+            await sure(provider, lambda: waiting.now == 1)
+            gate.set()
             return await second
 
     answer = asyncio.run(run())
@@ -116,17 +157,20 @@ def test_whoever_began_may_leave(service: RunningService, provider: FakeProvider
     assert answer["usage"]["upstream_requests"] == 1
 
 
-def test_nobody_left_to_wait_ends_the_call(service: RunningService, provider: FakeProvider) -> None:
+def test_nobody_left_to_wait_ends_the_call(
+    service: RunningService, provider: FakeProvider, waiting: Waiting
+) -> None:
     """When all have hung up the upstream call is cancelled, and a new request begins anew."""
     provider.behave("main", [faults.hang(), behaviours.honest()])
 
     async def leave() -> None:
         async with client(service) as http:
-            waiting = [asyncio.create_task(assess(http)) for _ in range(5)]
+            asking = [asyncio.create_task(assess(http)) for _ in range(5)]
             await arrived(provider)
-            for task in waiting:
+            await sure(provider, lambda: waiting.now == 5)
+            for task in asking:
                 task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
+            await asyncio.gather(*asking, return_exceptions=True)
 
     asyncio.run(leave())
     assert provider.wait_until(lambda: provider.requests[0].hung_up_at is not None)
@@ -137,18 +181,10 @@ def test_nobody_left_to_wait_ends_the_call(service: RunningService, provider: Fa
 
 
 def test_an_impatient_first_caller_spoils_nothing(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, waiting: Waiting
 ) -> None:
     """The one who began runs out of time; the others go on waiting and have the verdict."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 2.0))
-
-    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
-        async with client(service) as http:
-            first = asyncio.create_task(assess(http, timeout_s=1.0))
-            await arrived(provider)
-            return await asyncio.gather(first, assess(http, timeout_s=20.0))
-
-    first, second = asyncio.run(run())
+    first, second = asyncio.run(impatient_and_patient(service, provider, waiting))
 
     assert (first["status"], first["error"]["code"]) == ("failed", "deadline_exceeded")
     assert (second["status"], second["reward"]) == ("success", 0.75)
@@ -159,13 +195,16 @@ def test_an_impatient_follower_leaves_alone(
     service: RunningService, provider: FakeProvider
 ) -> None:
     """A follower's own deadline ends its wait; the one who began goes on."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 2.0))
+    gate = threading.Event()
+    provider.behave("main", behaviours.held(behaviours.honest(), gate))
 
     async def run() -> tuple[dict[str, Any], dict[str, Any]]:
         async with client(service) as http:
-            first = asyncio.create_task(assess(http, timeout_s=20.0))
+            first = asyncio.create_task(assess(http))
             await arrived(provider)
-            return await asyncio.gather(first, assess(http, timeout_s=0.2))
+            second = await assess(http, timeout_s=0.2)
+            gate.set()
+            return await first, second
 
     first, second = asyncio.run(run())
 
@@ -216,18 +255,10 @@ def test_tenants_share_only_what_they_are_allowed_to(
 
 
 def test_the_call_lasts_as_long_as_the_most_patient_one_waits(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, waiting: Waiting
 ) -> None:
     """A call that a hurried caller began is not cut at that caller's deadline and sent again."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 2.0))
-
-    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
-        async with client(service) as http:
-            first = asyncio.create_task(assess(http, timeout_s=1.0))
-            await arrived(provider)
-            return await asyncio.gather(first, assess(http, timeout_s=20.0))
-
-    first, second = asyncio.run(run())
+    first, second = asyncio.run(impatient_and_patient(service, provider, waiting))
 
     assert first["error"]["code"] == "deadline_exceeded"
     assert (second["status"], second["verdicts"][0]["attempts"]) == ("success", 1)
@@ -235,14 +266,13 @@ def test_the_call_lasts_as_long_as_the_most_patient_one_waits(
 
 
 def test_who_joins_keeps_its_own_tries(
-    opened: Open, provider: FakeProvider, tmp_path: Path
+    opened: Open, provider: FakeProvider, waiting: Waiting, tmp_path: Path
 ) -> None:
     """A call that was somebody's only try failed; who may try three times goes on."""
     write_rubric(tmp_path, "moving", fallback="family")
     provider.behave("main", faults.status_error(401))
-    provider.behave(
-        "other", [behaviours.slow(faults.status_error(500), SLOW_S), behaviours.honest()]
-    )
+    gate = threading.Event()
+    provider.behave("other", [behaviours.held(faults.status_error(500), gate), behaviours.honest()])
     with opened() as service:
 
         async def run() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -250,7 +280,10 @@ def test_who_joins_keeps_its_own_tries(
                 pair = {**BODY, "rubric": "moving", "prompt": "Another question?"}
                 spare = asyncio.create_task(assess(http, **{**pair, "judges": ["main", "other"]}))
                 await arrived(provider, 2)
-                return await asyncio.gather(spare, assess(http, **{**pair, "judges": ["other"]}))
+                own = asyncio.create_task(assess(http, **{**pair, "judges": ["other"]}))
+                await sure(provider, lambda: waiting.now == 2)
+                gate.set()
+                return await asyncio.gather(spare, own)
 
         spare, own = asyncio.run(run())
 

@@ -14,13 +14,6 @@ from tests.harness import START_TIMEOUT_S
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def free_port() -> int:
-    """A port on which nothing listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 @contextmanager
 def service_process(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     """The process, once it serves what is in ``folder``; killed at the end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,13 +26,14 @@ HTML = b"<html><body>The proxy is having a rest.</body></html>"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """One answer. ``body`` is JSON unless it is bytes; ``drop`` hangs up instead of answering,
-    ``hold_s`` waits before it, ``drip_s`` waits between the bytes of the body.
+    ``gate`` is waited for and then ``hold_s`` before it, ``drip_s`` between the bytes of the body.
     """
 
     body: Any = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     drop: bool = False
+    gate: threading.Event | None = None
     hold_s: float = 0.0
     drip_s: float = 0.0
 
@@ -107,6 +109,14 @@ class StandIn:
             self.requests.append(got)
         return _echoed(got, self.script(got))
 
+    def asked(self, times: int) -> bool:
+        """Wait until it has got so many requests; False when they did not come in time."""
+        until = time.monotonic() + 60.0
+        while len(self.requests) < times:
+            if self._ended.wait(0.005) or time.monotonic() > until:
+                return False
+        return True
+
     def wait(self, seconds: float) -> None:
         """Wait, but not beyond the end of the test."""
         self._ended.wait(seconds)
@@ -150,6 +160,8 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("content-length", 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
             told = stand_in.answer(self.command, self.path, headers, self.rfile.read(length))
+            if told.gate is not None:
+                told.gate.wait(60)
             stand_in.wait(told.hold_s)
             if told.drop:
                 self.close_connection = True

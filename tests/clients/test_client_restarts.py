@@ -14,8 +14,9 @@ import pytest
 from judge_client import pace, transport
 
 from tests.clients.forms import FORMS, Rewards
-from tests.clients.service_worker import free_port, service_process
+from tests.clients.service_worker import service_process
 from tests.harness import Judges, write_rubric
+from tests.ports import free_port
 from tests.provider import FakeProvider, behaviours, faults
 from tests.provider.seen import Seen
 
@@ -100,7 +101,7 @@ def test_a_service_that_comes_late_and_one_that_comes_again_judge(
     port = free_port()
     early = post(threads, port, 90, "early")
     for _ in FORMS:
-        assert failed.acquire(timeout=30)
+        assert failed.acquire(timeout=60)
 
     with service_process(folder, port):
         assert results(early) == dict.fromkeys(FORMS, WORTH)
@@ -119,10 +120,10 @@ def test_a_service_that_dies_and_stays_away_gives_no_reward(
     port, judge = free_port(), Held(provider)
     with service_process(folder, port):
         began = time.monotonic()
-        batches = post(threads, port, 10, "left alone")
+        batches = post(threads, port, 20, "left alone")
         judge.wait()
     judge.go_on.set()
 
     assert results(batches) == dict.fromkeys(FORMS, [None] * COUNT)
-    assert time.monotonic() - began < 12.5
+    assert time.monotonic() - began < 60.0
     assert failed.acquire(timeout=0)

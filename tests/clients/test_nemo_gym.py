@@ -107,7 +107,7 @@ def test_a_failure_is_typed(judged: Digits) -> None:
     judged.provider.behave("main", behaviours.chokes_on("unspeakable"))
     bodies = [rollout(f"4 {'unspeakable' if n % 4 == 0 else 'a'}") for n in range(16)]
 
-    rows = verified(server(judged, timeout_s=3), *bodies)
+    rows = verified(server(judged, timeout_s=8), *bodies)
 
     for n, row in enumerate(rows):
         if n % 4 == 0:
@@ -158,7 +158,7 @@ def test_an_outage_ends_in_time(judged: Digits, stand_in: StandIn, away: str) ->
     stand_in.says(Told(drop=True))
 
     (row,) = verified(
-        server(judged if away == "judge" else stand_in, timeout_s=1.5), rollout("4 a")
+        server(judged if away == "judge" else stand_in, timeout_s=4.0), rollout("4 a")
     )
 
     code = "upstream_error" if away == "judge" else "unreachable"
@@ -323,7 +323,7 @@ def test_unnumbered_rollouts_are_a_cohort_by_prompt(judged: Digits) -> None:
 )
 def test_a_missing_member(judged: Digits, partial: str, rewards: list[float] | None) -> None:
     """At the deadline all fail, or those who are there are judged; no default."""
-    settings: dict[str, Any] = {"num_rollouts_per_prompt": 3, "cohort_deadline_s": 1.0}
+    settings: dict[str, Any] = {"num_rollouts_per_prompt": 3, "cohort_deadline_s": 3.0}
     app = server(judged, rubric="pair", partial_cohort=partial, **settings)
 
     rows = verified(app, *members(["4 a", "2 b"], new_prompt()))

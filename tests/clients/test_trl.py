@@ -203,7 +203,7 @@ def test_no_none_for_a_trainer_that_counts_it_as_zero(
     judged: StandIn, trainer: str, mode: str
 ) -> None:
     """It gets an exception; a sample that was judged after all has its reward."""
-    reward = reward_of(judged, mode=mode, group_size=2, timeout_s=0.5)
+    reward = reward_of(judged, mode=mode, group_size=2, timeout_s=1.5)
     with pytest.raises(JudgingFailed):
         asked_by(trainer)(reward, ["p"] * 2, ["fail", "1"])
     assert reward(["p"] * 2, ["fail", "1"]) == [None, None if mode == "group" else 1.0]

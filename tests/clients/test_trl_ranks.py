@@ -114,7 +114,7 @@ def test_a_process_that_is_missing_leaves_no_reward(
     """By the deadline, long before the budget; whole groups beside it are judged."""
     before = time.monotonic()
 
-    found = on_ranks(pool, judged.url, [[BATCH[2:]]], run="missing", deadline_s=1)
+    found = on_ranks(pool, judged.url, [[BATCH[2:]]], run="missing", deadline_s=3)
 
     assert found == [[[None, None, *WHOLE[4:]]]]
     assert time.monotonic() - before < 30

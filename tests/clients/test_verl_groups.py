@@ -184,7 +184,7 @@ def test_an_incomplete_group_may_be_judged(judged: Digits) -> None:
     """Where the settings say so: three of four."""
     uid = new_uid()
     samples = [rollout(text, uid, session_id=n) for n, text in enumerate(TEXTS[:3])]
-    made = manager(judged, deadline_s=1, partial={"at_least": 3})
+    made = manager(judged, deadline_s=4, partial={"at_least": 3})
 
     assert rewards(run_all(made, samples)) == pytest.approx([0.5, 0.0, 1.0])
 

@@ -13,8 +13,8 @@ from typing import Self
 import httpx
 
 from tests.harness import Judges, write_rubric
+from tests.ports import free_port
 from tests.provider import FakeProvider
-from tests.redis_server import free_port
 
 START_S = 60.0
 STEP_S = 0.02
@@ -34,7 +34,7 @@ class Replica:
     """One service over ``store``, its flags. A context manager."""
 
     def __init__(self, folder: Path, *store: str) -> None:
-        self._folder = folder
+        self.folder = folder
         self._store = store
         self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
@@ -62,7 +62,7 @@ class Replica:
         """Start, unless it runs; ``ready`` waits for it."""
         if self._process is not None:
             return
-        folder = self._folder
+        folder = self.folder
         with (folder / f"replica-{self._port}.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "judge_service.cli", "serve", "--port", str(self._port),

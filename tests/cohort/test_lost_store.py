@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -109,7 +110,8 @@ def test_a_store_that_is_emptied_while_the_group_is_judged(
     that the group is complete; yet each member has its reward, and soon.
     """
     monkeypatch.setattr("judge_service.cohort.gatherings.ALONE_S", 1.0)
-    provider.behave("main", behaviours.slow(behaviours.honest(), 3.0))
+    gate = threading.Event()
+    provider.behave("main", behaviours.held(behaviours.honest(), gate))
     prompt = new_prompt()
 
     def judging() -> bool:
@@ -131,7 +133,9 @@ def test_a_store_that_is_emptied_while_the_group_is_judged(
                 await asyncio.wait(members, timeout=1.2)
             await asyncio.to_thread(redis.kill)
             await asyncio.to_thread(redis.start)
-            async with asyncio.timeout(15.0):
+            await asyncio.wait(members, timeout=1.0)
+            gate.set()
+            async with asyncio.timeout(25.0):
                 return [float(one["reward"]) for one in await asyncio.gather(*members)]
 
     assert asyncio.run(run()) == [0.25, 0.5]
@@ -142,12 +146,13 @@ def test_an_outcome_is_not_told_to_others(tmp_path: Path, monkeypatch: pytest.Mo
     """The store is emptied while a group is judged, and another group of the same name begins: its
     members have the rewards of their own texts, though the first one's outcome is posted meanwhile.
     """
-    store, going = CountingStore(), asyncio.Event()
+    store, asked, going = CountingStore(), asyncio.Semaphore(0), asyncio.Event()
     first, second = cohorts(tmp_path, store), cohorts(tmp_path, store)
     honest = PlainJudge.complete
 
     async def complete(self: PlainJudge, call: ChatCall) -> ChatReply:
         if "old" in call.user:
+            asked.release()
             await going.wait()
         return await honest(self, call)
 
@@ -157,7 +162,8 @@ def test_an_outcome_is_not_told_to_others(tmp_path: Path, monkeypatch: pytest.Mo
         judged = [
             asyncio.create_task(joined(first, request(f"{2 + n} old", n, size=2))) for n in range(2)
         ]
-        await asyncio.wait(judged, timeout=0.3)
+        for _ in judged:
+            await asked.acquire()
         store.empty()
         fresh = [asyncio.create_task(joined(second, request("5 new", 0, size=2)))]
         await asyncio.wait(fresh, timeout=0.1)

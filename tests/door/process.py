@@ -22,7 +22,7 @@ HEAD = b"POST /v1/assess HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r
 MAIN = "from judge_service.cli import main; main()"
 STUB = (
     "import judge_service.cli.server as s; from tests.door.stub import stub; "
-    "s.APP = 'tests.door.stub:stub'; s.app = lambda _: stub(); s.GRACE_S = 5"
+    "s.APP = 'tests.door.stub:stub'; s.app = lambda _: stub(); s.GRACE_S = 60"
 )
 """Let the processes serve an app that starts at once."""
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 from typing import Any
 
 from judge_service.cli.workers import heed_parent
 
 
 def stub() -> Any:
-    """An app that answers to ``/wait/<seconds>`` so much later, to others at once: with its pid."""
+    """An app that answers with its pid: to ``/held`` once its folder has a file of the name
+    ``go``, to others at once.
+    """
     heed_parent()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -23,11 +26,15 @@ def stub() -> Any:
             pass
         if message["type"] == "http.disconnect":
             return
-        if scope["path"].startswith("/wait/"):
-            await asyncio.sleep(float(scope["path"].rsplit("/", 1)[1]))
+        while scope["path"] == "/held" and not _may_go():  # noqa: ASYNC110 - a test's process says
+            await asyncio.sleep(0.01)
         body = str(os.getpid()).encode()
         length = [(b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": length})
         await send({"type": "http.response.body", "body": body})
 
     return app
+
+
+def _may_go() -> bool:
+    return Path("go").exists()

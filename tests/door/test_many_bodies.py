@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -54,13 +55,15 @@ def test_more_than_there_is_room_for(running: Running) -> None:
     """Who finds no room is told to come again before any judge is asked; short bodies pass."""
     service, provider = running
     provider.reset()
-    provider.behave_by_default(behaviours.slow(behaviours.fixed(4), 2.0))
+    gate = threading.Event()
+    provider.behave_by_default(behaviours.held(behaviours.fixed(4), gate))
     with ThreadPoolExecutor() as pool:
         first = pool.submit(posted, service, 2)
         assert provider.wait_until(lambda: len(provider.requests) == 1)
         second = posted(service, 2)
         asked = len(provider.requests)
         short = pool.submit(posted, service, 0)
+        gate.set()
 
         assert (second.status_code, second.json()["error"]["code"]) == (503, "overloaded")
         assert int(second.headers["retry-after"]) >= 1

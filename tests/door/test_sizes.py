@@ -162,7 +162,7 @@ def test_a_slow_reader_gets_all_of_its_answer() -> None:
     """As long as it reads."""
     app = App(big=2 * MIB)
     ask = b"GET /big HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-    with door(app, unread_s=0.2, linger_s=0.1) as small:
+    with door(app, unread_s=5.0, linger_s=0.1) as small:
         with Caller(small.port, receive_buffer=16 * 1024) as caller:
             caller.send(ask)
             got = 0

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from judge_service.api.auth import key_hash, pepper_of
+from judge_service.drift.runner import Runner
+from judge_service.gold import file as gold_file
 from tests.drift.support import DRIFT_KEYS, points, raised, worth, write_gold
 from tests.harness import Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider, behaviours
+from tests.provider.behaviours import Behaviour
 
 SECRET = "a secret of the service"
 KEYS = {"admin": "key-of-an-admin", "judge": "key-of-a-judge"}
 
 
-def done(service: RunningService, run_id: str, timeout_s: float = 60.0) -> dict[str, Any]:
-    """The run once it is through."""
+def done(service: RunningService, run_id: str, timeout_s: float = 120.0) -> dict[str, Any]:
+    """The run once it is through, or stopped."""
     until, pause = time.monotonic() + timeout_s, threading.Event()
     while time.monotonic() < until:
         run: dict[str, Any] = service.http.get(f"/v1/drift-runs/{run_id}").json()
@@ -49,7 +52,24 @@ def service(judges: Judges, tmp_path: Path) -> Iterator[RunningService]:
         yield running
 
 
-BODY = {"gold": "quality", "baseline": "alpha", "candidate": "beta"}
+# A request that is held is given up by nobody: the time of a judgement is the most there is.
+BODY = {"gold": "quality", "baseline": "alpha", "candidate": "beta", "timeout_s": 600}
+AT_A_TIME = 4
+"""How many judgements a run asks for at once."""
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    """What is held goes on once it is set."""
+    opened = threading.Event()
+    yield opened
+    opened.set()
+
+
+def stops_after(answers: int, gate: threading.Event) -> list[Behaviour]:
+    """So many answers, and no other one before the gate opens: the run cannot end meanwhile."""
+    honest = behaviours.honest()
+    return [honest] * answers + [behaviours.held(honest, gate)]
 
 
 def test_a_run_is_begun_and_told_of(service: RunningService, provider: FakeProvider) -> None:
@@ -125,12 +145,15 @@ def test_an_unknown_run_is_404(service: RunningService, run_id: str) -> None:
     assert service.http.get(f"/v1/drift-runs/{run_id}/report.html").status_code == 404
 
 
-def test_one_run_at_a_time(service: RunningService, provider: FakeProvider) -> None:
+def test_one_run_at_a_time(
+    service: RunningService, provider: FakeProvider, gate: threading.Event
+) -> None:
     """A second one is told to come later; the first has no page yet."""
-    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.05))
+    provider.behave_by_default(stops_after(8, gate))
     first = service.http.post("/v1/drift-runs", json=BODY).json()
     second = service.http.post("/v1/drift-runs", json=BODY)
     page = service.http.get(f"/v1/drift-runs/{first['id']}/report.html")
+    gate.set()
 
     assert second.status_code == 503
     assert first["id"] in second.json()["error"]["message"]
@@ -140,13 +163,14 @@ def test_one_run_at_a_time(service: RunningService, provider: FakeProvider) -> N
 
 
 def test_a_run_can_be_stopped_and_continued(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, gate: threading.Event
 ) -> None:
     """What was asked is kept; one that is over stays as it is; nobody is asked meanwhile."""
-    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.05))
+    provider.behave_by_default(stops_after(8, gate))
     run_id = service.http.post("/v1/drift-runs", json=BODY).json()["id"]
-    assert provider.wait_until(lambda: len(provider.requests) >= 8, 30.0)
+    assert provider.wait_until(lambda: len(provider.requests) == 8 + AT_A_TIME)
     stopped = service.http.post(f"/v1/drift-runs/{run_id}/stop").json()
+    gate.set()
     asked = len(provider.requests)
     provider.behave_by_default(behaviours.honest())
     again = service.http.post("/v1/drift-runs", json=BODY).json()
@@ -154,22 +178,22 @@ def test_a_run_can_be_stopped_and_continued(
     over = service.http.post(f"/v1/drift-runs/{run_id}/stop").json()
 
     assert stopped["status"] == "interrupted"
-    assert 0 < stopped["progress"]["done"] < 36
+    assert stopped["progress"]["done"] == 8
     assert again["id"] == run_id
     assert run["status"] == over["status"] == "finished"
     assert run["error"] is None
     assert run["report"]["judged"] == 12
-    assert len(provider.requests) <= 36 + 4
-    assert asked < 36
+    assert asked == 8 + AT_A_TIME
+    assert len(provider.requests) == 36 + AT_A_TIME
     unknown = "/v1/drift-runs/20260101T000000-00000000/stop"
     assert service.http.post(unknown).status_code == 404
 
 
 def test_processes_that_share_a_store_run_one_at_a_time(
-    judges: Judges, provider: FakeProvider, tmp_path: Path
+    judges: Judges, provider: FakeProvider, tmp_path: Path, gate: threading.Event
 ) -> None:
     """Another process refuses a second one, sees how far the first is, and can stop it."""
-    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.2))
+    provider.behave_by_default(stops_after(8, gate))
     store = tmp_path / "store.sqlite3"
     with (
         judged_by(judges, tmp_path, store=store) as one,
@@ -177,11 +201,17 @@ def test_processes_that_share_a_store_run_one_at_a_time(
     ):
         run_id = one.http.post("/v1/drift-runs", json=BODY).json()["id"]
         refused = other.http.post("/v1/drift-runs", json=BODY)
-        until = time.monotonic() + 30.0
-        while not other.http.get(f"/v1/drift-runs/{run_id}").json()["progress"].get("done"):
-            assert time.monotonic() < until
-        stopped = other.http.post(f"/v1/drift-runs/{run_id}/stop").json()
+
+        def seen() -> bool:
+            told = other.http.get(f"/v1/drift-runs/{run_id}").json()
+            return bool(told["progress"].get("done"))
+
+        assert provider.wait_until(seen)
+        other.http.post(f"/v1/drift-runs/{run_id}/stop")
+        # The word goes through the store, and whoever passed it on waits for some seconds only.
+        stopped = done(other, run_id)
         here = one.http.get(f"/v1/drift-runs/{run_id}").json()
+        gate.set()
         provider.behave_by_default(behaviours.honest())
         again = other.http.post("/v1/drift-runs", json=BODY).json()
         run = done(other, run_id)
@@ -193,37 +223,59 @@ def test_processes_that_share_a_store_run_one_at_a_time(
     assert run["report"]["judged"] == 12
 
 
+def held_in(
+    work: Callable[..., Any], begun: threading.Event, gate: threading.Event
+) -> Callable[..., Any]:
+    """The same work, which says that it has begun and lasts until the gate opens."""
+
+    def held(*args: Any, **more: Any) -> Any:
+        begun.set()
+        assert gate.wait(60)
+        return work(*args, **more)
+
+    return held
+
+
+@pytest.mark.parametrize(
+    ("where", "name"), [(gold_file, "gold_of"), (Runner, "check")], ids=["read", "checked"]
+)
 def test_requests_are_answered_while_many_items_are_checked(
-    service: RunningService, provider: FakeProvider
+    service: RunningService,
+    where: Any,
+    name: str,
+    gate: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A gold set of thousands of items does not hold up the others."""
-    provider.behave_by_default(behaviours.slow(behaviours.honest(), 5.0))
+    """A gold set of thousands of items does not hold up the others, however long it takes."""
+    begun = threading.Event()
+    monkeypatch.setattr(where, name, held_in(getattr(where, name), begun, gate))
     sides = {"baseline": "alpha,quality", "candidate": "beta,quality"}
-    body = {**sides, "gold": points(4_000), "concurrency": 1}
-    longest = 0.0
-    begun = threading.Thread(
+    body = {**sides, "gold": points(4)}
+    asking = threading.Thread(
         target=service.http.post, args=("/v1/drift-runs",), kwargs={"json": body}
     )
-    begun.start()
-    while begun.is_alive():
-        started = time.monotonic()
-        assert service.http.get("/healthz").status_code == 200
-        longest = max(longest, time.monotonic() - started)
+    asking.start()
+    assert begun.wait(60)
+    for _ in range(20):
+        assert service.http.get("/healthz", timeout=50.0).status_code == 200
+    assert asking.is_alive()
+    gate.set()
+    asking.join(60)
     (run,) = service.http.get("/v1/drift-runs").json()["runs"]
-    service.http.post(f"/v1/drift-runs/{run['id']}/stop")
 
-    assert longest < 2.0
+    assert done(service, run["id"])["status"] == "finished"
 
 
 def test_a_run_goes_on_after_a_restart(
-    judges: Judges, provider: FakeProvider, tmp_path: Path
+    judges: Judges, provider: FakeProvider, tmp_path: Path, gate: threading.Event
 ) -> None:
     """The same request continues it, and nothing is asked twice but what was in flight."""
-    provider.behave_by_default(behaviours.slow(behaviours.honest(), 0.05))
+    provider.behave_by_default(stops_after(12, gate))
     store = tmp_path / "store.sqlite3"
     with judged_by(judges, tmp_path, store=store) as before:
         run_id = before.http.post("/v1/drift-runs", json=BODY).json()["id"]
-        assert provider.wait_until(lambda: len(provider.requests) >= 12, 30.0)
+        assert provider.wait_until(lambda: len(provider.requests) == 12 + AT_A_TIME)
+    gate.set()
     provider.behave_by_default(behaviours.honest())
 
     with judged_by(judges, tmp_path, store=store) as after:
@@ -235,7 +287,7 @@ def test_a_run_goes_on_after_a_restart(
     assert again["id"] == run_id
     assert run["status"] == "finished"
     assert run["report"]["judged"] == 12
-    assert len(provider.requests) <= 36 + 4
+    assert len(provider.requests) == 36 + AT_A_TIME
 
 
 def test_runs_need_an_admin_key(judges: Judges, tmp_path: Path) -> None:

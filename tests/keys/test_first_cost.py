@@ -14,8 +14,7 @@ from judge_service.access.rate_quota import name_key
 from judge_service.storage.store import Store
 from tests.keys.keyed import COST, entry, keyed
 from tests.keys.stores import Clock, SharedStore
-from tests.provider import behaviours
-from tests.provider.seen import Seen
+from tests.provider import behaviours, faults
 
 LIMIT = 1.0
 KEY = "key-of-ann"
@@ -198,25 +197,22 @@ def test_waiting_for_the_first_price_is_part_of_the_time(tmp_path: Path) -> None
     """Who has less time than the first request takes is told to come again; who has more gets an
     answer within it.
     """
-    asked = threading.Event()
-
-    def told(seen: Seen) -> bool:
-        asked.set()
-        return True
-
-    late = behaviours.slow(behaviours.honest(), 0.8)
+    gate = threading.Event()
     with keyed(tmp_path, entry("ann", KEY, daily_cost_usd=LIMIT)) as own:
-        own.provider.behave("alpha", behaviours.when(told, late, late))
+        own.provider.behave("alpha", [behaviours.held(behaviours.honest(), gate), faults.hang()])
         with ThreadPoolExecutor(2) as threads:
             first = threads.submit(own.assess, KEY, "The first.")
-            assert asked.wait(20)
+            assert own.provider.wait_until(lambda: len(own.provider.requests) == 1)
             short = own.assess(KEY, "The second.", {"x-request-timeout-ms": "100"})
-            patient = threads.submit(own.assess, KEY, "The third.", timeout_s=1.0)
+            patient = threads.submit(own.assess, KEY, "The third.", timeout_s=4.0)
+            own.service.http.get("/healthz")
+            assert not patient.done()
+            gate.set()
             answers = [first.result(), patient.result()]
 
     assert (short.status_code, short.headers["retry-after"]) == (429, "1")
     assert "show what one costs" in short.json()["error"]["message"]
     assert [answer.status_code for answer in answers] == [200, 200]
-    # The third had what was left of its time, which is less than its judge takes.
+    # The third had what was left of its time.
     assert [answer.json()["status"] for answer in answers] == ["success", "failed"]
     assert answers[1].json()["error"]["code"] == "deadline_exceeded"

@@ -28,7 +28,7 @@ from judge_service.gates.retry_budget import CAPACITY, RETRY_COST
 from judge_service.judges.judge import JudgeSpec
 from judge_service.reply.reply import ScoreForm
 from judge_service.usage import Ledger, Usage
-from tests.limits.support import Events, spec
+from tests.limits.support import Events, gates, run, spec, within
 
 QUESTION = Question(
     system="You judge.", slots=(("candidate", "x"),), form=ScoreForm(allowed=(1, 2, 3))
@@ -232,17 +232,20 @@ def test_a_deadline_that_cuts_calls_short_at_once_says_nothing_of_the_judge() ->
                 await asyncio.Event().wait()
                 raise AssertionError("nobody sets it")
 
-        asker, judge = Asker(Hanging(lambda _: None)), spec()
+        asker, judge = Asker(Hanging(lambda _: None), gates=gates()), spec()
 
         async def hurried() -> None:
             with pytest.raises(JudgeServiceError) as raised:
-                await asker.ask(judge, QUESTION, Deadline.after(0.05), Ledger())
+                await asker.ask(judge, QUESTION, within(0.05), Ledger())
             assert not isinstance(raised.value, BreakerOpen)
 
         await asyncio.gather(*(hurried() for _ in range(60)))
         assert asker.gates.state(judge).breaker == "closed"
 
-    asyncio.run(main())
+    run(main())
+
+
+HURRY_S = 3.0
 
 
 @pytest.mark.parametrize("long_s", [1.0, 60.0], ids=["long enough", "in a hurry"])
@@ -263,12 +266,12 @@ def test_judges_that_hang_until_the_deadline_are_left_alone(
 
         backend = Hanging(lambda _: None)
         asker, judge = Asker(backend), spec()
-        asks = [asker.ask(judge, QUESTION, Deadline.after(1.1), Ledger()) for _ in range(20)]
+        asks = [asker.ask(judge, QUESTION, Deadline.after(HURRY_S), Ledger()) for _ in range(20)]
         ends = await asyncio.gather(*asks, return_exceptions=True)
         assert {getattr(e, "code", None) for e in ends} == {"deadline_exceeded"}
-        expected = BreakerOpen if long_s < 1.1 else DeadlineExceeded
+        expected = BreakerOpen if long_s < HURRY_S else DeadlineExceeded
         with pytest.raises(expected):
-            await asker.ask(judge, QUESTION, Deadline.after(1.1), Ledger())
+            await asker.ask(judge, QUESTION, Deadline.after(HURRY_S), Ledger())
         assert backend.calls == (20 if expected is BreakerOpen else 21)
 
     asyncio.run(main())

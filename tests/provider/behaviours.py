@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from .replies import Reply, Usage, bound, draft, raw_bound, to_json, verdict
@@ -45,6 +46,11 @@ def says(text: str | Text) -> Behaviour:
 def slow(behaviour: Behaviour, seconds: float) -> Behaviour:
     """The same after a delay."""
     return lambda seen: dataclasses.replace(behaviour(seen), delay=seconds)
+
+
+def held(behaviour: Behaviour, gate: threading.Event) -> Behaviour:
+    """The same once ``gate`` is set: a test decides how long it takes, whatever the machine."""
+    return lambda seen: dataclasses.replace(behaviour(seen), gate=gate)
 
 
 def served_as(behaviour: Behaviour, model: str) -> Behaviour:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -39,9 +40,9 @@ class Reply:
 
     ``content``, ``refusal``, ``reasoning_content``, ``finish_reason``, ``usage`` and ``model`` (the
     served one, by default the requested one) become a chat.completion; ``body`` replaces it byte
-    for byte. ``delay`` is waited before the first byte, ``interval`` between the bytes of a
-    drip; both in seconds. ``message`` adds fields to the assistant message, ``more`` to the body,
-    ``logprobs`` are the entries of the tokens.
+    for byte. ``gate``, if any, and then ``delay`` are waited for before the first byte,
+    ``interval`` between the bytes of a drip; both in seconds. ``message`` adds fields to the
+    assistant message, ``more`` to the body, ``logprobs`` are the entries of the tokens.
     """
 
     content: str | None = None
@@ -49,6 +50,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     content_type: str = "application/json"
+    gate: threading.Event | None = None
     delay: float = 0.0
     finish_reason: str | None = "stop"
     usage: Usage | None = field(default_factory=Usage)

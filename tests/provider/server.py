@@ -115,7 +115,7 @@ class FakeProvider:
         """What the fake could not do: unreadable envelopes, oracle misses, bugs of a behaviour."""
         return self._broken + [record.problem for record in self.requests if record.problem]
 
-    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 15.0) -> bool:
+    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> bool:
         """Wait for what happens in the server's thread; False when it did not in time."""
         until = time.monotonic() + timeout_s
         while not condition():
@@ -134,7 +134,7 @@ class FakeProvider:
             target=lambda: asyncio.run(self._main(ready)), name="fake-provider", daemon=True
         )
         self._thread.start()
-        if not ready.wait(10) or self._failure is not None:
+        if not ready.wait(60) or self._failure is not None:
             raise RuntimeError("the fake provider did not start") from self._failure
         return self
 

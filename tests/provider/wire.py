@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import threading
 import time
 import zlib
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from .replies import Reply
 MAX_HEAD = 64 * 1024
 MAX_BODY = 64 * 1024 * 1024
 _CHUNK = 64 * 1024
+_LOOK_S = 0.005
 
 
 class WireError(Exception):
@@ -107,12 +109,22 @@ class Wire:
                 return True
         return not self._gone.is_set()
 
+    async def opened(self, gate: threading.Event) -> bool:
+        """Wait until the gate is set; False when the client left meanwhile."""
+        until = time.monotonic() + self._hold_s
+        while not gate.is_set() and time.monotonic() < until:
+            if not await self.pause(_LOOK_S):
+                return False
+        return not self._gone.is_set()
+
     async def send(self, reply: Reply, payload: bytes) -> tuple[bool, bool]:
         """Send a reply in its mode.
 
         Returns:
             Whether all of it was sent, and whether the connection can serve another request.
         """
+        if reply.gate is not None and not await self.opened(reply.gate):
+            return False, False
         if not await self.pause(reply.delay):
             return False, False
         try:

@@ -46,6 +46,12 @@ def service(
     for fallback in ("none", "family"):
         write_rubric(folder, f"escalating-pair-{fallback}", kind="compare",
                      on_inconsistent="escalate", fallback=fallback)  # fmt: skip
+    for fallback in ("none", "family"):
+        write_rubric(folder, f"listed-{fallback}", pairs="after_lists", fallback=fallback,
+                     length=LENGTH)  # fmt: skip
+    write_rubric(folder, "listed-two", pairs="after_lists", criteria=TWO_CRITERIA)
+    write_rubric(folder, "listed-panel", pairs="after_lists", panel_size=3, quorum=2)
+    write_rubric(folder, "listed-expected", pairs="after_lists", score="expected")
     judges = Judges(provider).add("main", "alpha", weight=1e9, price={"input": 1.0, "output": 1.0})
     for name, family in (("second", "beta"), ("third", "gamma"), ("failing", "delta")):
         judges.add(name, family)

@@ -57,6 +57,7 @@ def rubrics(tmp_path_factory: pytest.TempPathFactory) -> Path:
             score=score, on_inconsistent=flips, fallback=fallback,
             normalize_formatting=fallback == "family", panel_size=int(size),
             quorum=1 if size == "1" else 2,
+            pairs="after_lists" if (kind, flips) == ("assess", "escalate") else "alone",
         )  # fmt: skip
     return folder / "rubrics"
 

@@ -38,6 +38,8 @@ WAYS = {
     "pairs by their odds": Way("expected-pair", "pairwise", 32, 32),
     "all pairs once": Way("pair", "pairwise", 120),
     "all pairs, both orders": Way("pair", "pairwise", 56, None, 8),
+    "pairs after lists": Way("listed", "pairwise", 80),
+    "a few pairs after lists": Way("listed", "pairwise", 40, 40),
     "pairs of a panel": Way("panel", "pairwise", 96, 96),
     "pairs decided by another family": Way("escalating", "pairwise", None, None, 8),
     "expected points": Way("expected", "assess", 16),
@@ -50,6 +52,7 @@ WAYS = {
 def _rubrics(folder: Path) -> Path:
     write_rubric(folder)
     write_rubric(folder, "pair", kind="compare")
+    write_rubric(folder, "listed", pairs="after_lists")
     write_rubric(folder, "panel", kind="compare", panel_size=3, quorum=2)
     write_rubric(folder, "escalating", kind="compare", on_inconsistent="escalate")
     write_rubric(folder, "expected", score="expected")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.rank_quality.judges import JUDGES, mean_tau
-from benchmarks.rank_quality.ways import by_pairs, round_robin
+from benchmarks.rank_quality.ways import after_lists, by_pairs, round_robin
 
 SIZE, EVERY, GROUPS = 16, 240, 80
 
@@ -16,6 +16,16 @@ def test_odds_take_a_seventh_of_the_calls(name: str) -> None:
     judge = JUDGES[name]
     whole = mean_tau(judge, SIZE, round_robin, groups=GROUPS, seed=1)
     found = mean_tau(judge, SIZE, by_pairs(36, "odds"), groups=GROUPS, seed=1)
+
+    assert found >= 0.93 * whole
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_lists_before_pairs_take_a_third_of_the_calls(name: str) -> None:
+    """72 calls for lists and choices with ties come close to, or beyond, a round robin of 240."""
+    judge = JUDGES[name]
+    whole = mean_tau(judge, SIZE, round_robin, groups=GROUPS, seed=1)
+    found = mean_tau(judge, SIZE, after_lists(72), groups=GROUPS, seed=1)
 
     assert found >= 0.93 * whole
 

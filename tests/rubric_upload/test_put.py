@@ -62,14 +62,16 @@ def test_a_running_request_keeps_the_rubric_it_began_with(opened: Opened) -> Non
     """A judgement that is under way when the rubric changes is finished by the old one."""
     service, provider = opened
     old = loaded(service)["rubric_hash"]
-    provider.behave("ann", behaviours.slow(behaviours.honest(), 1.0))
+    gate = threading.Event()
+    provider.behave("ann", behaviours.held(behaviours.honest(), gate))
     found: list[dict[str, Any]] = []
     running = threading.Thread(target=lambda: found.append(service.assess()))
     running.start()
     assert provider.wait_until(lambda: provider.in_flight == 1)
 
     put(service, rubric("2"), status=201)
-    running.join(timeout=20)
+    gate.set()
+    running.join(timeout=60)
 
     assert (found[0]["rubric_hash"], found[0]["reward"]) == (old, 0.5)
     assert service.assess()["rubric_hash"] != old

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.redis_server import RedisServer, free_port
+from tests.ports import free_port
+from tests.redis_server import RedisServer
 
 
 @pytest.fixture(scope="session")

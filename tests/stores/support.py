@@ -15,12 +15,12 @@ from judge_service.events import Event, StoreFailed
 from judge_service.storage.store import Store
 
 T = TypeVar("T")
-WITHIN_S = 15.0
+WITHIN_S = 60.0
 """How soon a store is used again after it is back."""
-LATE_S = 0.06
-"""How long one operation may keep its caller."""
-FAST_S = 0.002
-"""How long it may when the store is known to be gone."""
+LATE_S = 0.5
+"""How long one operation may keep its caller on a busy machine; its limit is a tenth of that."""
+FAST_S = 0.02
+"""How long it may when the store is known to be gone, which is less than the limit."""
 STEP_S = 0.01
 
 

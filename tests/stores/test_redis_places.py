@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.redis_server import RedisServer, free_port
+from tests.ports import free_port
+from tests.redis_server import RedisServer
 from tests.stores.support import found, hold, is_well, put, redis_store, run, sure, until
 
 FAILOVER_S = 30.0

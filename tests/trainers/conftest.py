@@ -8,7 +8,9 @@ import pytest
 
 from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.provider import FakeProvider
+from tests.waiting import seats, waiting
 
+__all__ = ["seats", "waiting"]
 RULES = '[[rules]]\nrule = "forbidden_text"\ntext = "forbidden"\nhard = true\n'
 WEIGHED = """
 [[rules]]

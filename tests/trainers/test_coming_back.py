@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,12 +15,15 @@ from tests.harness import RunningService, new_prompt
 from tests.provider import FakeProvider, behaviours
 from tests.trainers.support import DROP, checked, openrlhf_url, queries, rollout
 from tests.trainers.test_groups import SHARES, TEXTS, rewards, singles
+from tests.waiting import Seats
 
 # LiteLLM prepares a call in a thread; one that is given up meanwhile is never begun.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:coroutine .* was never awaited", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-URL = openrlhf_url("pair", "group=4&budget_s=30")
+URL = openrlhf_url("pair", "group=4&budget_s=60")
+SHORT_S = 4.0
+"""A member's whole budget: the judge is asked before it is over, on a busy machine too."""
 
 
 @asynccontextmanager
@@ -36,18 +40,21 @@ async def hang_up(*tasks: asyncio.Task[Any]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def settled(http: httpx.AsyncClient) -> None:
-    """Some turns of the service, in which it notices what has happened."""
-    for _ in range(10):
-        await http.get("/healthz")
+async def sure(provider: FakeProvider, condition: Callable[[], bool]) -> None:
+    """Returns when it is so."""
+    assert await asyncio.to_thread(provider.wait_until, condition)
 
 
 async def arrived(provider: FakeProvider, requests: int = 1) -> None:
     """Judging has begun."""
-    there = await asyncio.to_thread(
-        provider.wait_until, lambda: len(provider.requests) >= requests, 20.0
-    )
-    assert there
+    await sure(provider, lambda: len(provider.requests) >= requests)
+
+
+def held(provider: FakeProvider) -> threading.Event:
+    """The judge answers nobody before this is set."""
+    gate = threading.Event()
+    provider.behave("main", behaviours.held(behaviours.honest(), gate))
+    return gate
 
 
 def seen(provider: FakeProvider) -> set[str]:
@@ -55,7 +62,9 @@ def seen(provider: FakeProvider) -> set[str]:
     return {text for r in provider.requests if r.seen for text in r.seen.candidates.values()}
 
 
-def test_a_lost_connection_comes_back(service: RunningService, provider: FakeProvider) -> None:
+def test_a_lost_connection_comes_back(
+    service: RunningService, provider: FakeProvider, seats: Seats
+) -> None:
     """A client that posts again after its connection was lost is the same member."""
     bodies = singles(TEXTS)
 
@@ -63,9 +72,9 @@ def test_a_lost_connection_comes_back(service: RunningService, provider: FakePro
         async with client(service) as http:
             lost = asyncio.create_task(http.post(URL, json=bodies[0]))
             second = asyncio.create_task(http.post(URL, json=bodies[1]))
-            await settled(http)
+            await sure(provider, lambda: seats.taken == 2)
             await hang_up(lost)
-            await settled(http)
+            await sure(provider, lambda: seats.left == 1)
             rest = await asyncio.gather(*(http.post(URL, json=bodies[n]) for n in (0, 2, 3)))
             return [rest[0], await second, *rest[1:]]
 
@@ -74,7 +83,7 @@ def test_a_lost_connection_comes_back(service: RunningService, provider: FakePro
 
 @pytest.mark.parametrize("gone", [1, 3], ids=["one", "all so far"])
 def test_who_hung_up_before_the_group_was_complete_is_not_in_it(
-    service: RunningService, provider: FakeProvider, gone: int
+    service: RunningService, provider: FakeProvider, seats: Seats, gone: int
 ) -> None:
     """Its place is free for others: a run that was started anew is not ranked against the old."""
     prompt = new_prompt()
@@ -82,28 +91,23 @@ def test_who_hung_up_before_the_group_was_complete_is_not_in_it(
 
     async def run() -> list[httpx.Response]:
         async with client(service) as http:
-            await hang_up_while_waiting(http, old[:gone])
+            tasks = [asyncio.create_task(http.post(URL, json=body)) for body in old[:gone]]
+            await sure(provider, lambda: seats.taken == gone)
+            await hang_up(*tasks)
+            await sure(provider, lambda: seats.left == gone)
             return list(await asyncio.gather(*(http.post(URL, json=body) for body in new)))
 
     assert rewards(asyncio.run(run())) == pytest.approx(SHARES)
     assert seen(provider) == set(TEXTS)
 
 
-async def hang_up_while_waiting(http: httpx.AsyncClient, bodies: list[Any]) -> None:
-    """Post, and give up while waiting for the others."""
-    tasks = [asyncio.create_task(http.post(URL, json=body)) for body in bodies]
-    await settled(http)
-    await hang_up(*tasks)
-    await settled(http)
-
-
 def test_an_answer_that_was_not_received_can_be_fetched(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, seats: Seats
 ) -> None:
     """Who hung up while the group was judged posts again, and has what the group came to, however
     long ago the others had it; another one with the same text is a new member after that.
     """
-    provider.behave("main", behaviours.slow(behaviours.honest(), 0.3))
+    gate = held(provider)
     prompt = new_prompt()
     bodies = singles(TEXTS, prompt)
 
@@ -112,6 +116,8 @@ def test_an_answer_that_was_not_received_can_be_fetched(
             tasks = [asyncio.create_task(http.post(URL, json=body)) for body in bodies]
             await arrived(provider)
             await hang_up(tasks[0])
+            await sure(provider, lambda: seats.left == 1)
+            gate.set()
             others = list(await asyncio.gather(*tasks[1:]))
             asked = len(provider.requests)
             again = await http.post(URL, json=bodies[0])
@@ -130,10 +136,10 @@ def test_an_answer_that_was_not_received_can_be_fetched(
 
 
 def test_a_post_that_comes_again_joins_the_judgement_that_runs(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, seats: Seats
 ) -> None:
     """Nothing is judged twice for it."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 0.5))
+    gate = held(provider)
     bodies = singles(TEXTS)
 
     async def run() -> list[httpx.Response]:
@@ -141,7 +147,10 @@ def test_a_post_that_comes_again_joins_the_judgement_that_runs(
             tasks = [asyncio.create_task(http.post(URL, json=body)) for body in bodies]
             await arrived(provider)
             await hang_up(tasks[0])
+            await sure(provider, lambda: seats.left == 1)
             tasks[0] = asyncio.create_task(http.post(URL, json=bodies[0]))
+            await sure(provider, lambda: seats.taken == 5)
+            gate.set()
             return list(await asyncio.gather(*tasks))
 
     assert rewards(asyncio.run(run())) == pytest.approx(SHARES)
@@ -149,10 +158,10 @@ def test_a_post_that_comes_again_joins_the_judgement_that_runs(
 
 
 def test_a_group_that_nobody_waits_for_is_judged_when_they_are_back(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, seats: Seats
 ) -> None:
     """All hang up while it is judged; they come back one after the other."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 1.0))
+    held(provider)
     bodies = singles(TEXTS)
 
     async def run() -> list[httpx.Response]:
@@ -160,7 +169,7 @@ def test_a_group_that_nobody_waits_for_is_judged_when_they_are_back(
             tasks = [asyncio.create_task(http.post(URL, json=body)) for body in bodies]
             await arrived(provider, 12)
             await hang_up(*tasks)
-            await settled(http)
+            await sure(provider, lambda: seats.left == 4)
             provider.behave("main", behaviours.honest())
             return [await http.post(URL, json=body) for body in bodies]
 
@@ -168,19 +177,20 @@ def test_a_group_that_nobody_waits_for_is_judged_when_they_are_back(
 
 
 def test_who_was_told_to_try_again_finds_its_group(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, seats: Seats
 ) -> None:
     """A 503 at the end of one member's budget is no answer: the next post has the group's."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 1.0))
+    gate = held(provider)
     bodies = singles(TEXTS)
-    short = openrlhf_url("pair", "group=4&budget_s=0.7")
+    short = openrlhf_url("pair", f"group=4&budget_s={SHORT_S}")
 
     async def run() -> tuple[httpx.Response, list[httpx.Response]]:
         async with client(service) as http:
-            urls = [short, URL, URL, URL]
-            first, *others = await asyncio.gather(
-                *(http.post(url, json=body) for url, body in zip(urls, bodies, strict=True))
-            )
+            tasks = [asyncio.create_task(http.post(URL, json=body)) for body in bodies[1:]]
+            await sure(provider, lambda: seats.taken == 3)
+            first = await http.post(short, json=bodies[0])
+            gate.set()
+            others = await asyncio.gather(*tasks)
             return first, [await http.post(URL, json=bodies[0]), *others]
 
     first, answers = asyncio.run(run())
@@ -191,20 +201,22 @@ def test_who_was_told_to_try_again_finds_its_group(
 
 
 def test_what_was_dropped_does_not_come_back(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, seats: Seats
 ) -> None:
     """A trainer that drops a sample was told all there is: the same text is a new member."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 1.0))
+    gate = held(provider)
     prompt = new_prompt()
     bodies = singles(["4 a", "2 b"], prompt)
-    short = openrlhf_url("pair", f"group=2&budget_s=0.6&{DROP}")
+    short = openrlhf_url("pair", f"group=2&budget_s={SHORT_S}&{DROP}")
     long = openrlhf_url("pair", f"group=2&budget_s=30&{DROP}")
 
     async def run() -> tuple[httpx.Response, list[httpx.Response]]:
         async with client(service) as http:
-            dropped, _ = await asyncio.gather(
-                http.post(short, json=bodies[0]), http.post(long, json=bodies[1])
-            )
+            other = asyncio.create_task(http.post(long, json=bodies[1]))
+            await sure(provider, lambda: seats.taken == 1)
+            dropped = await http.post(short, json=bodies[0])
+            gate.set()
+            await other
             new = singles(["4 a", "5 c"], prompt)
             return dropped, list(
                 await asyncio.gather(*(http.post(long, json=body) for body in new))
@@ -216,9 +228,11 @@ def test_what_was_dropped_does_not_come_back(
     assert rewards(later) == [0.0, 1.0]
 
 
-def test_a_list_comes_back_whole(service: RunningService, provider: FakeProvider) -> None:
+def test_a_list_comes_back_whole(
+    service: RunningService, provider: FakeProvider, seats: Seats
+) -> None:
     """A request that brings a whole group is lost and posted again: the same group, judged once."""
-    provider.behave("main", behaviours.slow(behaviours.honest(), 0.5))
+    gate = held(provider)
     body = queries([*TEXTS, TEXTS[0]][:4])
 
     async def run() -> httpx.Response:
@@ -226,7 +240,11 @@ def test_a_list_comes_back_whole(service: RunningService, provider: FakeProvider
             lost = asyncio.create_task(http.post(URL, json=body))
             await arrived(provider, 12)
             await hang_up(lost)
-            return await http.post(URL, json=body)
+            await sure(provider, lambda: seats.left == 4)
+            again = asyncio.create_task(http.post(URL, json=body))
+            await sure(provider, lambda: seats.taken == 8)
+            gate.set()
+            return await again
 
     assert checked(asyncio.run(run()))["rewards"] == pytest.approx(SHARES)
 
@@ -234,11 +252,13 @@ def test_a_list_comes_back_whole(service: RunningService, provider: FakeProvider
 NEMO = "/adapters/nemo-gym/pair/verify?group=2&budget_s=30"
 
 
-def test_numbered_rollouts_come_back(service: RunningService, provider: FakeProvider) -> None:
+def test_numbered_rollouts_come_back(
+    service: RunningService, provider: FakeProvider, seats: Seats
+) -> None:
     """A rollout has a name of its own: it finds its group by that, and one of a later step with the
     same name, whatever its text, does not.
     """
-    provider.behave("main", behaviours.slow(behaviours.honest(), 0.4))
+    gate = held(provider)
     prompt = new_prompt()
 
     def body(number: int, text: str) -> dict[str, Any]:
@@ -250,7 +270,11 @@ def test_numbered_rollouts_come_back(service: RunningService, provider: FakeProv
                      for n, text in enumerate(["4 a", "2 b"])]  # fmt: skip
             await arrived(provider)
             await hang_up(tasks[0])
-            found = [await http.post(NEMO, json=body(0, "4 a")), await tasks[1]]
+            await sure(provider, lambda: seats.left == 1)
+            again = asyncio.create_task(http.post(NEMO, json=body(0, "4 a")))
+            await sure(provider, lambda: seats.taken == 3)
+            gate.set()
+            found = [await again, await tasks[1]]
             found += await asyncio.gather(
                 *(http.post(NEMO, json=body(n, text)) for n, text in enumerate(["4 a", "5 c"]))
             )
@@ -260,7 +284,7 @@ def test_numbered_rollouts_come_back(service: RunningService, provider: FakeProv
 
 
 def test_a_number_is_free_when_its_rollout_left(
-    service: RunningService, provider: FakeProvider
+    service: RunningService, provider: FakeProvider, seats: Seats
 ) -> None:
     """A rollout that hung up before its group was complete does not keep its number from another
     text.
@@ -273,9 +297,9 @@ def test_a_number_is_free_when_its_rollout_left(
     async def run() -> list[float]:
         async with client(service) as http:
             lost = asyncio.create_task(http.post(NEMO, json=body(0, "1 old")))
-            await settled(http)
+            await sure(provider, lambda: seats.taken == 1)
             await hang_up(lost)
-            await settled(http)
+            await sure(provider, lambda: seats.left == 1)
             found = await asyncio.gather(
                 *(http.post(NEMO, json=body(n, text)) for n, text in enumerate(["4 a", "2 b"]))
             )

@@ -120,7 +120,7 @@ def test_a_member_that_is_missing(service: RunningService, provider: FakeProvide
     assert [answer.status_code for answer in answers] == [503] * 3
     assert {answer.json()["error"]["code"] for answer in answers} == {"cohort_incomplete"}
     assert [checked(answer)["scores"] for answer in dropped] == [[-1e6]] * 3
-    assert clock.seconds < 2.0
+    assert clock.seconds < 15.0
     assert provider.requests == []
 
 
@@ -134,10 +134,10 @@ def test_a_group_whose_judge_comes_back(service: RunningService, provider: FakeP
 
 def test_a_group_without_a_judge(service: RunningService, provider: FakeProvider) -> None:
     """All members of a group fail together; the names of their numbers stay the same."""
-    url = openrlhf_url("pair", f"group=4&budget_s=2&{DROP}")
-    good = [checked(answer) for answer in post_all(service, url, singles(TEXTS))]
+    long, short = (openrlhf_url("pair", f"group=4&budget_s={s}&{DROP}") for s in (30, 2))
+    good = [checked(answer) for answer in post_all(service, long, singles(TEXTS))]
     provider.behave("main", behaviours.says("no idea"))
-    bad = [checked(answer) for answer in post_all(service, url, singles(TEXTS))]
+    bad = [checked(answer) for answer in post_all(service, short, singles(TEXTS))]
 
     assert [answer["scores"] for answer in bad] == [[-1e6]] * 4
     assert [answer["extra_logs"]["judge_failed"] for answer in bad] == [[1.0]] * 4

@@ -86,7 +86,7 @@ def test_the_names_of_all_numbers_are_the_same(
 ) -> None:
     """The trainer puts one experience's numbers beside another's."""
     provider.behave("main", behaviours.chokes_on("y"))
-    found = fetch_all(service, ["4 x", "5 y", "", "forbidden", "1 z"], f"{DROP}&budget_s=0.5")
+    found = fetch_all(service, ["4 x", "5 y", "", "forbidden", "1 z"], f"{DROP}&budget_s=4")
 
     assert len({tuple(one["extra_logs"]) for one in found}) == 1
     assert [one["extra_logs"]["judge_failed"] for one in found] == [[0.0], [1.0], [0.0], [0.0],

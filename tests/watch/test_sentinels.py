@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -140,8 +142,17 @@ def test_failures_of_theirs_are_counted_and_harm_nobody(
 def test_a_busy_judge_is_left_alone(provider: FakeProvider, folder: Path) -> None:
     """While others wait for it, none is asked; each that was due is counted as skipped."""
     write_gold(folder)
-    with watched(provider, folder, watch=sentinel(share=1.0), limit=2) as service:
-        found = assess(service, ["An answer."] * 100)
+    gate = threading.Event()
+    provider.behave_by_default(behaviours.held(behaviours.honest(), gate))
+    with (
+        watched(provider, folder, watch=sentinel(share=1.0), limit=2) as service,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        asking = threads.submit(assess, service, ["An answer."] * 100)
+        queued = provider.wait_until(lambda: state(service).judges[0].queue.waiting == 98)
+        gate.set()
+        found = asking.result()
+        assert queued
         assert {one["status"] for one in found} == {"success"}
         told = state(service).watch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -227,7 +228,7 @@ def test_two_replicas_shadow_the_same_requests(provider: FakeProvider, folder: P
                 service.assess("An answer.", prompt=f"Question number {n}")
             due = scrape(service.http).of("watch_skipped_total")
             assert due == 0
-            provider.wait_until(
+            assert provider.wait_until(
                 lambda running=service: (
                     len(provider.requests_of("omega"))  # type: ignore[misc]
                     == scrape(running.http).of("watch_requests_total", watch="shadow")
@@ -273,10 +274,12 @@ def test_its_figures_outlive_a_restart(provider: FakeProvider, folder: Path) -> 
 
 def test_no_more_at_once_than_allowed(provider: FakeProvider, folder: Path) -> None:
     """The rest is skipped, never queued."""
-    provider.behave("omega", behaviours.slow(behaviours.honest(), 0.2))
+    gate = threading.Event()
+    provider.behave("omega", behaviours.held(behaviours.honest(), gate))
     with served(provider, folder, shadow(max_concurrency=1)) as service:
         assess(service, ["An answer."] * 40)
-        skipped = told(service).skipped
+        skipped = provider.wait_until(lambda: told(service).skipped.get("full") == 39)
+        gate.set()
 
-    assert skipped["full"] >= 30
-    assert provider.max_in_flight >= 1
+    assert skipped
+    assert len(provider.requests_of("omega")) == 1

@@ -31,6 +31,6 @@ def ranker() -> Iterator[StandIn]:
 @pytest.fixture(scope="package")
 def group(ranker: StandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SdkServer]:
     """The group reward processor over the stand-in."""
-    settings = {"URL": ranker.url, "RUBRIC": "quality", "TIMEOUT_S": "3"}
+    settings = {"URL": ranker.url, "RUBRIC": "quality", "TIMEOUT_S": "5"}
     with serving(GROUP, "group_reward", settings, tmp_path_factory.mktemp("group")) as server:
         yield server

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import random
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHONPATH = [ROOT / "clients" / "src", ROOT / "examples" / "dashscope", ROOT]
@@ -72,29 +72,6 @@ def environment(
         "NO_PROXY": "127.0.0.1",
         **{f"JUDGE_SERVICE_{name}": value for name, value in settings.items()},
     }
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def free_ports(number: int) -> int:
-    """The first of so many that follow each other and were free a moment ago; below those that the
-    system gives to whoever asks for any.
-    """
-    for first in random.sample(range(12_000, 32_000, number), 1_000):
-        with ExitStack() as held:
-            try:
-                for port in range(first, first + number):
-                    held.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        return first
-    raise AssertionError("no free ports")
 
 
 def start(

@@ -18,9 +18,10 @@ import pytest
 from dashscope.finetune.reinforcement import RolloutInput, RolloutOutput
 from functions.rollout.ask import AskPolicy
 
-from tests.clients.dashscope.sdk_server import PYTHONPATH, ROOT, environment, free_port, free_ports
+from tests.clients.dashscope.sdk_server import PYTHONPATH, ROOT, environment
 from tests.clients.stand_in import StandIn, Told
 from tests.harness import RunningService
+from tests.ports import free_port, free_ports
 from tests.provider import FakeProvider
 
 WORKSPACE = ROOT / "examples" / "dashscope"
