@@ -105,10 +105,9 @@ class SqliteStore:
 
     async def find(self, *keys: str) -> dict[str, bytes] | None:
         """The values that are there, by one SELECT."""
+        coming = {key: one.value for key in keys if (one := self._coming.get(key))}
         found = await self._get_many(keys)
-        if found is not None and self._coming:
-            found |= {key: one.value for key in keys if (one := self._coming.get(key))}
-        return found
+        return None if found is None else found | coming
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace."""

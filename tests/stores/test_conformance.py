@@ -56,6 +56,27 @@ def test_keeps_what_is_put(opens: Opens) -> None:
     run(work())
 
 
+def test_what_is_put_soon_is_found_at_once(opens: Opens) -> None:
+    """By whoever looks, as if it were stored; the next change of it counts as after a put."""
+
+    async def work() -> None:
+        async with opens() as store:
+            await put(store, "a", b"before")
+            await until(lambda: _is(store, "a", b"before"))
+            for key in ("a", "b", "c"):
+                await store.put_soon(key, b"soon", 60.0)
+            assert [await store.look_up(key) for key in ("a", "b", "c")] == [b"soon"] * 3
+            assert await sure(lambda: store.find("a", "b")) == {"a": b"soon", "b": b"soon"}
+            assert await sure(lambda: store.put_new("b", b"new", 60.0)) is False
+            assert await sure(lambda: store.delete("c")) == 1
+            assert await store.look_up("c") is None
+            await store.put_soon("a", b"1", 60.0)
+            await put(store, "a", b"2")
+            assert await found(store, "a") == b"2"
+
+    run(work())
+
+
 def test_forgets_in_time(opens: Opens) -> None:
     """A value is gone when its time to live is over, and can then be put as new."""
 

@@ -75,6 +75,24 @@ def test_what_was_begun_is_written_before_the_file_is_closed(tmp_path: Path) -> 
     asyncio.run(play())
 
 
+def test_what_is_put_soon_is_in_the_file_soon(tmp_path: Path) -> None:
+    """At once where another process looks; at the latest when the store is closed."""
+
+    async def play() -> None:
+        file = tmp_path / "store.sqlite3"
+        store = SqliteStore(file)
+        await store.put_soon("alone", b"1", 60.0)
+        await store.aclose()
+        first, second = SqliteStore(file), SqliteStore(file)
+        assert await second.get("alone") == b"1"
+        await first.put_soon("shared", b"2", 60.0)
+        assert await second.get("shared") == b"2"
+        await first.aclose()
+        await second.aclose()
+
+    asyncio.run(play())
+
+
 def test_a_store_knows_whether_it_has_company(tmp_path: Path) -> None:
     """Alone until another one opens the file, and again when that one is closed."""
 
