@@ -1,5 +1,6 @@
 """Prints, for each judge and group size, Kendall's tau between reward and true quality as a share
-of what a round robin in both orders reaches; then with how few calls 95 % of it are reached.
+of what a round robin in both orders reaches; then with how few calls 95 % of it are reached, and
+what lists before pairs are worth where a judge's lists are bad.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.rank_quality.fewest import ENOUGH, Fewest, Plan, Reading, fewest, readings
-from benchmarks.rank_quality.judges import JUDGES, mean_tau
+from benchmarks.rank_quality.judges import JUDGES, WORSE_LISTS, mean_tau
 from benchmarks.rank_quality.ways import (
+    Told,
+    after_lists,
     by_list,
     by_pairs,
     by_points,
@@ -25,6 +28,7 @@ from judge_service.ranking.schedule import all_orders, default_calls
 
 SIZES = (4, 8, 16)
 LIMIT_SIZE = 16
+WORSE_LISTS_CALLS = 72
 
 
 Row = TypeVar("Row")
@@ -39,6 +43,7 @@ def plans(size: int) -> Iterable[Plan]:
     for each in (1, 2, 3, 4, 6):
         if each * size < every // 2:
             yield Plan(f"{each} calls a member", each * size, by_pairs(each * size))
+    yield from plans_after_lists(size)
     yield Plan("odds: all pairs once", every // 2, by_pairs(every // 2, "odds"))
     for each in (1, 2, 3, 4):
         if each * size < every // 2:
@@ -56,6 +61,16 @@ def plans(size: int) -> Iterable[Plan]:
     yield Plan("points, expected scores", size, by_points(1, rounded=False))
     yield Plan("points, 3 times", 3 * size, by_points(3))
     yield Plan("points, ties by pairs", None, settled)
+
+
+def plans_after_lists(size: int) -> Iterable[Plan]:
+    """The rows of lists before pairs."""
+    kinds: tuple[Told, ...] = ("choice", "tie")
+    for told in kinds:
+        for each in (3, 5):
+            if each * size < all_orders(size):
+                name = f"lists, then pairs ({told}): {each} calls a member"
+                yield Plan(name, each * size, after_lists(each * size, told))
 
 
 def quality(console: Console, size: int, groups: int, seed: int) -> None:
@@ -95,6 +110,22 @@ def limits(console: Console, size: int, groups: int, seed: int) -> None:
     console.print(table)
 
 
+def worse_lists(console: Console, size: int, groups: int, seed: int) -> None:
+    """Print what lists before pairs are worth where the lists are worse than assumed."""
+    calls = WORSE_LISTS_CALLS
+    table = Table(title=f"groups of {size}, {calls} calls, ties where close, an ordinary judge")
+    table.add_column("its lists")
+    table.add_column("pairs alone", justify="right")
+    table.add_column("lists, then pairs", justify="right")
+    for name, judge in WORSE_LISTS.items():
+        whole, *found = (
+            mean_tau(judge, size, way, groups=groups, seed=seed)
+            for way in (round_robin, by_pairs(calls, "tie"), after_lists(calls, "tie"))
+        )
+        table.add_row(name, *(f"{one / whole:.0%}" for one in found))
+    console.print(table)
+
+
 def _told(reading: Reading, found: Fewest) -> str:
     """The fewest calls as a share of all; where that misses the goal, what is reached within it."""
     if found.calls is None:
@@ -126,6 +157,7 @@ def main() -> None:
     for size in SIZES:
         quality(console, size, given.groups, given.seed)
     limits(console, LIMIT_SIZE, given.groups, given.seed)
+    worse_lists(console, LIMIT_SIZE, given.groups, given.seed)
 
 
 if __name__ == "__main__":

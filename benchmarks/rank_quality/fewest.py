@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from benchmarks.rank_quality.judges import SimulatedJudge, mean_tau
-from benchmarks.rank_quality.ways import Way, by_graded_pairs, by_list, by_pairs
+from benchmarks.rank_quality.ways import Way, after_lists, by_graded_pairs, by_list, by_pairs
 from judge_service.ranking.by_list import most_orders
 from judge_service.ranking.schedule import all_orders
 
 ENOUGH = 0.95
 LOGPROBS, TIES = "logprobs", "choices, ties where close"
+POINTS_AND_TIES = "points in lists, then choices with ties"
 
 
 class Plan(NamedTuple):
@@ -68,6 +69,12 @@ def readings(size: int) -> Iterable[Reading]:
 
     yield Reading("choices", of("pairs", by_pairs, pairs), None)
     yield Reading(TIES, of("pairs", lambda n: by_pairs(n, "tie"), pairs), 0.3)
+    yield Reading(POINTS_AND_TIES, of("lists, pairs", after_lists, pairs), 0.3)
+    yield Reading(
+        "points in lists, then choices",
+        of("lists, pairs", lambda n: after_lists(n, "choice"), pairs),
+        0.3,
+    )
     yield Reading(LOGPROBS, of("odds", lambda n: by_pairs(n, "odds"), pairs), 0.15)
     yield Reading(
         "logprobs, overconfident",

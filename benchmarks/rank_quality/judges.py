@@ -11,7 +11,7 @@ noise; the numbers are assumptions, not fitted to any model.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,14 @@ JUDGES = {
         sharpness=1.0, bias=(0.5, 0.5), whim=0.7, noise=0.7, point=(0.8, 1.0), listed=(0.9, 0.4)
     ),
 }  # fmt: skip
+_ORDINARY = JUDGES["ordinary"]
+WORSE_LISTS = {
+    "errors as assumed": _ORDINARY,
+    "errors twice as large": replace(_ORDINARY, listed=(1.1, 0.4), point=(1.0, 0.6)),
+    "errors three times as large": replace(_ORDINARY, listed=(1.65, 0.4), point=(1.5, 0.6)),
+    "nothing but noise": replace(_ORDINARY, listed=(25.0, 0.4), point=(0.0, 0.6)),
+}
+"""The ordinary judge in pairs, whose lists are worse: passing and lasting errors alike."""
 
 
 class Group:

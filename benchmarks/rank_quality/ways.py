@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy as np
 from benchmarks.rank_quality.judges import Floats, Group
 from judge_service.asking.ask import Answer
 from judge_service.judges.judge import JudgeSpec
+from judge_service.ranking.after_lists import orders_before
 from judge_service.ranking.bradley_terry import Shown, strengths, win_shares
 from judge_service.ranking.by_list import orders
 from judge_service.ranking.by_pairs import why_undecided
 from judge_service.ranking.schedule import Meeting, all_orders, schedule
+from judge_service.ranking.standing import near_first, standardised
 from judge_service.ranking.table import Table
 from judge_service.reply.reply import Reading
 from judge_service.usage import Usage
@@ -38,17 +40,20 @@ def by_pairs(calls: int, told: Told = "choice") -> Way:
     """
 
     def rank(group: Group) -> Floats:
-        meetings = schedule(group.size, calls)
-        table = Table(
-            judges=(SPEC,),
-            meetings=meetings,
-            replies={(SPEC.id, meeting): _answer(group, meeting, told) for meeting in meetings},
-            members=group.size,
-            quorum=1,
-            graded=told.endswith("odds"),
-        )
-        error, _ = why_undecided(table)
-        return np.array(table.shares()) if error is None else np.full(group.size, 0.5)
+        return _played(group, schedule(group.size, calls), told)
+
+    return rank
+
+
+def after_lists(calls: int, told: Told = "tie") -> Way:
+    """The same with points in lists first, of one criterion, where the calls have room for them."""
+
+    def rank(group: Group) -> Floats:
+        number = orders_before(group.size, calls, 1)
+        if not number:
+            return _played(group, schedule(group.size, calls), told)
+        standing = standardised(list(by_list(number)(group)))
+        return _played(group, near_first(standing, calls - number), told, standing)
 
     return rank
 
@@ -99,6 +104,22 @@ def settled(group: Group) -> Floats:
             )
             rewards[member] += 0.9 * (won / (len(tied) - 1) - 0.5)
     return rewards
+
+
+def _played(
+    group: Group, meetings: list[Meeting], told: Told, standing: Sequence[float] | None = None
+) -> Floats:
+    table = Table(
+        judges=(SPEC,),
+        meetings=meetings,
+        replies={(SPEC.id, meeting): _answer(group, meeting, told) for meeting in meetings},
+        members=group.size,
+        quorum=1,
+        graded=told.endswith("odds"),
+        standing=standing,
+    )
+    error, _ = why_undecided(table)
+    return np.array(table.shares()) if error is None else np.full(group.size, 0.5)
 
 
 def _answer(group: Group, meeting: Meeting, told: Told) -> Answer:

@@ -10,7 +10,14 @@ import argparse
 import math
 from typing import Literal, get_args
 
-from benchmarks.rank_quality.fewest import ENOUGH, LOGPROBS, TIES, Fewest, fewest, readings
+from benchmarks.rank_quality.fewest import (
+    ENOUGH,
+    LOGPROBS,
+    POINTS_AND_TIES,
+    Fewest,
+    fewest,
+    readings,
+)
 from benchmarks.rank_quality.judges import JUDGES, mean_tau
 from benchmarks.rank_quality.ways import round_robin
 from benchmarks.speed.rounds import one_by_one
@@ -18,7 +25,7 @@ from benchmarks.speed.row import Row
 from judge_service.ranking.schedule import all_orders
 
 Kind = Literal["odds", "graded"]
-ANSWERS: dict[Kind, str] = {"odds": LOGPROBS, "graded": TIES}
+ANSWERS: dict[Kind, str] = {"odds": LOGPROBS, "graded": POINTS_AND_TIES}
 SIZE = 16
 
 

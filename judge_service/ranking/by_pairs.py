@@ -15,9 +15,11 @@ from judge_service.judging.case import Case
 from judge_service.judging.history import PairHistory
 from judge_service.judging.judged_event import pair_judged
 from judge_service.outcome import PairCounts
+from judge_service.ranking.after_lists import NOT_LOOKED, Looked, look
 from judge_service.ranking.asking import Ask, Reply, ask_all
 from judge_service.ranking.members import Distinct
 from judge_service.ranking.schedule import Meeting, schedule
+from judge_service.ranking.standing import near_first
 from judge_service.ranking.table import Pair, Table
 from judge_service.reply.expectation import preference
 from judge_service.reply.unexpected import flag_unexpected
@@ -38,7 +40,8 @@ class Appeal:
 class Played:
     """What the pairs of a group came to: ``shares`` in the order of the answers, each in [0, 1], or
     an ``error`` and the ``undecided`` answers that it is about. ``asked`` is for how many verdicts
-    was asked.
+    was asked. ``unlisted`` where the lists before the pairs have no verdict, so that no pair was
+    asked.
     """
 
     counts: PairCounts
@@ -47,6 +50,12 @@ class Played:
     shares: tuple[float, ...] = ()
     error: JudgingError | None = None
     undecided: frozenset[int] = frozenset()
+    unlisted: bool = False
+
+    @property
+    def lacks_verdicts(self) -> bool:
+        """Whether some judge failed, so that another might do better."""
+        return self.unlisted or self.counts.failed > 0
 
 
 async def play(
@@ -58,12 +67,20 @@ async def play(
     history: PairHistory,
     *,
     appeal: Appeal | None = None,
+    lists: int = 0,
 ) -> Played:
-    """Ask every judge ``calls`` orders of the pairs of at least two answers.
+    """Ask every judge ``calls`` questions about at least two answers: orders of their pairs, and
+    before that lists of all of them in ``lists`` orders, which say what pairs to ask.
 
     Where the rubric escalates inconsistent pairs, ``appeal`` says to whom.
     """
-    meetings = schedule(len(answers), calls)
+    before = await look(case, source, judges, answers, lists) if lists else NOT_LOOKED
+    if before.error is not None:
+        return _unlisted(before, len(answers))
+    if before.standing is None:
+        meetings = schedule(len(answers), calls)
+    else:
+        meetings = near_first(before.standing, calls - before.asked // len(judges))
     replies = await _ask(case, source, answers, [(j, m) for j in judges for m in meetings])
     table = Table(
         judges=judges,
@@ -72,21 +89,33 @@ async def play(
         members=len(answers),
         quorum=min(case.rubric.judging.quorum, len(judges)),
         graded=case.rubric.judging.score == "expected",
+        standing=before.standing,
     )
     if appeal is not None:
         table = await _appealed(case, source, answers, table, appeal)
-    given = tuple(reply for reply in table.replies.values() if isinstance(reply, Answer))
-    flag_unexpected(case, ((one.judge, preference(one.reading, PAIR_FORM)) for one in given))
+    paired = tuple(reply for reply in table.replies.values() if isinstance(reply, Answer))
+    flag_unexpected(case, ((one.judge, preference(one.reading, PAIR_FORM)) for one in paired))
     if not case.request.audit:
         _note(case, table, answers, history)
     error, undecided = why_undecided(table)
     return Played(
         counts=table.counts(),
-        answers=given,
-        asked=len(table.replies),
+        answers=(*before.answers, *paired),
+        asked=before.asked + len(table.replies),
         shares=table.shares() if error is None else (),
         error=error,
         undecided=undecided,
+    )
+
+
+def _unlisted(before: Looked, members: int) -> Played:
+    return Played(
+        counts=PairCounts(),
+        answers=before.answers,
+        asked=before.asked,
+        error=before.error,
+        undecided=frozenset(range(members)),
+        unlisted=True,
     )
 
 

@@ -15,6 +15,7 @@ ONCE_UP_TO = 16
 CALLS_PER_MEMBER = 8
 GRADED_ONCE_UP_TO = 8
 GRADED_CALLS_PER_MEMBER = 4
+AFTER_LISTS_CALLS_PER_MEMBER = 5
 
 
 class Meeting(NamedTuple):
@@ -36,13 +37,16 @@ def fewest(members: int) -> int:
     return members
 
 
-def default_calls(members: int, *, graded: bool = False) -> int:
+def default_calls(members: int, *, graded: bool = False, after_lists: bool = False) -> int:
     """The calls per judge when the caller sets no budget.
 
     Up to 8 members every pair in both orders, up to 16 every pair once, above that 8 calls for
     each member. Of ``graded`` preferences it takes fewer: up to 8 members every pair once, above
-    that 4 calls for each member.
+    that 4 calls for each member. ``after_lists`` it takes no more than 5 for each member, lists
+    included.
     """
+    if after_lists:
+        return min(default_calls(members, graded=graded), AFTER_LISTS_CALLS_PER_MEMBER * members)
     if graded:
         once = max(fewest(members), all_orders(members) // 2)
         return once if members <= GRADED_ONCE_UP_TO else GRADED_CALLS_PER_MEMBER * members

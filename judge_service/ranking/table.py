@@ -15,6 +15,7 @@ from judge_service.outcome import Choice, PairCounts, PairOutcome
 from judge_service.ranking.asking import Reply
 from judge_service.ranking.bradley_terry import Shown, strengths, win_shares
 from judge_service.ranking.schedule import Meeting, all_orders
+from judge_service.ranking.standing import far_apart
 from judge_service.reply.expectation import UNKNOWN, Expectation, preference, together
 
 Pair = tuple[int, int]
@@ -29,7 +30,8 @@ class Table:
     """``replies`` are by judge id and meeting; members are numbers from 0, at least two.
 
     An ``arbiter`` decides pairs that the ``judges`` left inconsistent, where it has replies in both
-    orders. With ``graded`` the judges' own odds count where they are known.
+    orders. With ``graded`` the judges' own odds count where they are known. ``standing`` is what
+    lists said of the members before, with mean 0 and standard deviation 1.
     """
 
     judges: Sequence[JudgeSpec]
@@ -39,6 +41,7 @@ class Table:
     quorum: int
     graded: bool = False
     arbiter: JudgeSpec | None = None
+    standing: Sequence[float] | None = None
 
     @cached_property
     def full(self) -> bool:
@@ -148,14 +151,25 @@ class Table:
     def by_position(self) -> bool:
         """Whether pairs asked in one order were decided by position. In balanced orders each
         answer is first as often as second, so that an honest judge's share is near one half.
+
+        Where pairs were chosen because they are close, position decides more of them even for a
+        judge that does look at the answers. Then it must have decided those far apart, too.
         """
         share = self.first_share
-        return bool(self.singles) and share is not None and max(share, 1 - share) >= POSITION_SHARE
+        if not self.singles or share is None or max(share, 1 - share) < POSITION_SHARE:
+            return False
+        if self.standing is None:
+            return True
+        position: Choice = "first" if share > 0.5 else "second"
+        far = far_apart(self.standing)
+        choices = [choice for (_, meeting), choice in self._choices() if set(meeting) in far]
+        return choices.count(position) >= POSITION_SHARE * len(choices)
 
     def shares(self) -> tuple[float, ...]:
         """The win share of every member: counted where all orders were asked, else expected."""
         if not self.full:
-            fitted = strengths(self._shown(), self.members, len(self.everybody))
+            judges = len(self.everybody)
+            fitted = strengths(self._shown(), self.members, judges, self.standing)
             return tuple(win_shares(fitted).tolist())
         wins, met = [0.0] * self.members, [0] * self.members
         for pair in self.decided:

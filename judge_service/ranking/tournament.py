@@ -11,6 +11,7 @@ from judge_service.judges.selection import Selection
 from judge_service.judging import combine
 from judge_service.judging.case import Case
 from judge_service.outcome import RankOutcome
+from judge_service.ranking.after_lists import orders_before
 from judge_service.ranking.by_pairs import Appeal, Played, play
 from judge_service.ranking.group import Group
 from judge_service.ranking.members import Distinct
@@ -29,8 +30,9 @@ async def by_pairs(group: Group, selection: Selection) -> RankOutcome:
     size = len(selection.panel)
     budget = group.request.max_calls
     graded = are_graded(group.case, selection.panel)
-    wanted = default_calls(len(answers), graded=graded) if budget is None else budget // size
-    calls = min(wanted, all_orders(len(answers)))
+    after_lists = lists_first(group.case, selection.panel)
+    usual = default_calls(len(answers), graded=graded, after_lists=after_lists)
+    calls = min(usual if budget is None else budget // size, all_orders(len(answers)))
     played = await _play_with_one_panel(group, selection, answers, calls)
     group.answers += played.answers
     group.counts = played.counts
@@ -45,6 +47,11 @@ def are_graded(case: Case, panel: Sequence[JudgeSpec]) -> bool:
     """Whether the judges' odds are wanted and asked for, so that fewer calls do."""
     asked = all(judge.top_logprobs is not None for judge in panel)
     return asked and case.rubric.judging.score == "expected"
+
+
+def lists_first(case: Case, panel: Sequence[JudgeSpec]) -> bool:
+    """Whether the rubric wants lists before pairs. The judges' odds tell more than lists do."""
+    return case.rubric.judging.pairs == "after_lists" and not are_graded(case, panel)
 
 
 def appeal_of(
@@ -65,21 +72,25 @@ async def _play_with_one_panel(
     again, once more with the next judges for the whole group.
     """
     case, panel = group.case, selection.panel
-    budget = group.request.max_calls
+    budget, rubric, lists = group.request.max_calls, group.case.rubric, 0
+    if lists_first(case, panel):
+        lists = orders_before(len(answers), calls, len(rubric.criteria))
 
     async def played_by(
         judges: Sequence[JudgeSpec], asked: Sequence[JudgeSpec], spent: int
     ) -> Played:
         left = None if budget is None else budget - spent - calls * len(judges)
         appeal = appeal_of(case, selection, asked, left)
-        return await play(case, group.source, judges, answers, calls, group.history, appeal=appeal)
+        return await play(
+            case, group.source, judges, answers, calls, group.history, appeal=appeal, lists=lists
+        )
 
     played = await played_by(panel, panel, 0)
     spares = list(selection.spares())[: len(panel)]
     affordable = budget is None or played.asked + calls * len(panel) <= budget
-    allowed = case.rubric.judging.fallback == "family" and affordable
+    allowed = rubric.judging.fallback == "family" and affordable
     moves = allowed and len(spares) == len(panel)
-    if not moves or played.error is None or not played.counts.failed or case.deadline.left() <= 0:
+    if not moves or played.error is None or not played.lacks_verdicts or case.deadline.left() <= 0:
         return played
     again = await played_by(spares, [*panel, *spares], played.asked)
     if again.error is None:

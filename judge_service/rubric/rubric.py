@@ -104,6 +104,7 @@ class Judging(BaseModel):
     fallback: Literal["none", "family"] = "none"
     ask: Literal["each", "together"] = "each"
     score: Literal["point", "expected"] = "point"
+    pairs: Literal["alone", "after_lists"] = "alone"
     on_unjudgeable: Literal["failed", "zero"] = "failed"
     strip_reasoning: StrictBool = True
     normalize_formatting: StrictBool = False
@@ -178,6 +179,8 @@ class Rubric(BaseModel):
                     f"criteria.{criterion.name}.scale: a compare rubric asks for a choice, "
                     "it has no scales"
                 )
+        if self.judging.pairs != "alone":
+            raise ValueError("judging.pairs: a compare rubric has no scale for lists")
         weights = [c.weight for c in self.criteria if c.weight is not None]
         if weights and (
             len(weights) < len(self.criteria) or abs(sum(weights) - 1.0) > SUM_TOLERANCE
@@ -233,9 +236,11 @@ class Rubric(BaseModel):
         """The rubric as JSON-ready values, anchors included."""
         data = self.model_dump(mode="json", exclude={"rules"})
         data["rules"] = [rule.model_dump(mode="json") for rule in self.rules]
+        # What a rubric does not say makes no other rubric of it.
         if self.judging.score == "point":
-            # What a rubric does not say makes no other rubric of it.
             del data["judging"]["score"]
+        if self.judging.pairs == "alone":
+            del data["judging"]["pairs"]
         return data
 
     def warnings(self) -> list[str]:
