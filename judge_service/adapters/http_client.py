@@ -31,6 +31,13 @@ from judge_service.adapters.exchange import (
 
 IDLE_S = 4.0
 """An idle connection is kept for less than the five seconds after which many servers close it."""
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": "judge-service",
+}
+"""What every request has."""
 _MAX_HEADER_BYTES = 64 * 1024
 _AT_ONCE = 512 * 1024
 """A longer body is written piece by piece, so that others have their turn meanwhile."""
@@ -58,7 +65,8 @@ class HttpClient:
     async def post(
         self, url: str, body: bytes, headers: Mapping[str, str], exchange: Exchange
     ) -> None:
-        """Send one request and fill ``exchange`` from its reply, whatever its status.
+        """Send one request and fill ``exchange`` from its reply, whatever its status. ``headers``
+        are those beside ``HEADERS``.
 
         Has no time limit of its own; being cancelled closes the connection. Raises NoConnection
         or ConnectionBroken.
@@ -68,7 +76,7 @@ class HttpClient:
             response = await self._session().post(
                 url,
                 data=body if len(body) <= _AT_ONCE else io.BytesIO(body),
-                headers={**headers, **way.headers},
+                headers={**headers, **way.headers} if way.headers else headers,
                 allow_redirects=False,
                 **way.options,
             )
@@ -95,6 +103,7 @@ class HttpClient:
             session = self._sessions[loop] = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S),
                 timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None),
+                headers=HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 max_line_size=_MAX_HEADER_BYTES,

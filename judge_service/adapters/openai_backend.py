@@ -75,14 +75,8 @@ class OpenAIBackend:
 
     async def _post(self, call: ChatCall, key: str | None, exchange: Exchange) -> None:
         judge = call.judge.id
-        headers = {
-            # A judge without a key of its own is sent one that opens nothing.
-            "Authorization": f"Bearer {key or 'none'}",
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "User-Agent": "judge-service",
-        }
+        # A judge without a key of its own is sent one that opens nothing.
+        headers = {"Authorization": f"Bearer {key or 'none'}"}
         http = self._client or await self.http()
         try:
             async with asyncio.timeout(call.timeout_s + GRACE_S):

@@ -157,6 +157,8 @@ def check_audit(caller: Caller, field: str) -> None:
 
 def of_tenant(wanted: W, caller: Caller) -> W:
     """The same request in the name of the caller's tenant."""
+    if wanted.tenant == caller.tenant:
+        return wanted
     return dataclasses.replace(wanted, tenant=caller.tenant)
 
 

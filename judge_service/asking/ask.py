@@ -219,7 +219,10 @@ class Asker:
 
     def capability(self, judge: JudgeSpec) -> Capability:
         """What is known of the judge's provider."""
-        return self._capabilities.setdefault(judge.id, Capability.of(judge))
+        known = self._capabilities.get(judge.id)
+        if known is None:
+            known = self._capabilities[judge.id] = Capability.of(judge)
+        return known
 
     async def _attempt(
         self, question: Question, attempts: Attempts, ledger: Ledger, admitted: bool

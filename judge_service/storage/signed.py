@@ -6,7 +6,6 @@ secret for this very key.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 
 from judge_service.storage.secret import ServiceSecret
@@ -35,4 +34,4 @@ class Signer:
     @staticmethod
     def _mac(secret: bytes, key: str, body: bytes) -> bytes:
         message = b"%d:%s%s" % (len(key), key.encode(), body)
-        return hmac.new(secret, message, hashlib.sha256).hexdigest().encode()
+        return hmac.digest(secret, message, "sha256").hex().encode()

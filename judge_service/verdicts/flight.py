@@ -86,7 +86,8 @@ class Flight:
         if answer.cached:
             return answer
         if waiter is self._waiters[0]:
-            return replace(answer, usage=waiter.ledger.total)
+            spent = waiter.ledger.total
+            return answer if answer.usage == spent else replace(answer, usage=spent)
         return replace(answer, cached=True, attempts=0, usage=NOTHING)
 
     def _leave(self, waiter: _Waiter) -> None:
