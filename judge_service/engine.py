@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import logging
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +20,7 @@ from judge_service.errors import InvalidRequest, JudgingError, Overloaded
 from judge_service.events import (
     ConstantAnswer,
     FamilyExcluded,
+    Judged,
     Kind,
     LookedUp,
     Observer,
@@ -121,7 +121,7 @@ class Engine:
             self.observer(LookedUp("hit"))
         if past.constant:
             self.observer(ConstantAnswer(past.rubric.id))
-        self.observer(dataclasses.replace(past.event, seconds=seconds))
+        self.observer(Judged(**past.told, seconds=seconds))
 
     async def compare(
         self,

@@ -28,6 +28,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from prometheus_client.registry import Collector
 
 from judge_service import events as ev
+from judge_service.adapters.metric_spreads import Spreads
 from judge_service.adapters.metric_table import COUNTS, LEVELS, RECENT, SPREADS, START_AT_ZERO
 from judge_service.adapters.worker_processes import worker_pids
 from judge_service.errors import ConfigError
@@ -87,12 +88,19 @@ class PrometheusMetrics:
             )
             for name, level in LEVELS.items()
         }  # fmt: skip
-        self._spreads = {
-            name: Histogram(
-                PREFIX + name, spread.text, spread.labels, registry=registry, buckets=spread.bounds
-            )
-            for name, spread in SPREADS.items()
-        }
+        self._spreads: dict[str, Histogram] = {}
+        self._own_spreads: Spreads | None = None
+        if shared_dir is None:
+            self._own_spreads = Spreads(SPREADS, PREFIX)
+            registry.register(self._own_spreads)
+        else:
+            self._spreads = {
+                name: Histogram(
+                    PREFIX + name, spread.text, spread.labels, registry=registry,
+                    buckets=spread.bounds,
+                )
+                for name, spread in SPREADS.items()
+            }  # fmt: skip
         for name, series in START_AT_ZERO.items():
             for labels in series:
                 self._count(name, *labels, by=0)
@@ -170,7 +178,11 @@ class PrometheusMetrics:
             self._child(self._levels, name, labels).set(value)
 
     def _spread(self, name: str, value: float, *labels: str) -> None:
-        if math.isfinite(value):
+        if not math.isfinite(value):
+            return
+        if self._own_spreads is not None:
+            self._own_spreads.observe(name, value, labels)
+        else:
             self._child(self._spreads, name, labels).observe(value)
 
     def _child(self, family: Mapping[str, Any], name: str, labels: tuple[str, ...]) -> Any:
@@ -277,7 +289,9 @@ class PrometheusMetrics:
             return
         self._count("outcomes", *labels)
         self._spread("outcome_duration_seconds", event.seconds, event.kind, rubric)
-        recent = self._recent.setdefault(rubric, _Recent())
+        recent = self._recent.get(rubric)
+        if recent is None:
+            recent = self._recent[rubric] = _Recent()
         recent.add(failed)
         self._set("recent_outcomes", len(recent.outcomes), rubric)
         self._set("recent_failed_outcomes", recent.failed, rubric)

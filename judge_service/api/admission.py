@@ -39,7 +39,7 @@ async def admitted(
     Tell what comes of it with ``Admission.spent``, once for each outcome, failed ones too. Raises
     Problem 429.
     """
-    quotas: Quotas = request.state.quotas
+    quotas: Quotas = request.scope["state"]["quotas"]
     try:
         admission = await quotas.admit(caller, items, wait_s=wait_s, apart=apart)
     except QuotaExceeded as refused:

@@ -19,14 +19,14 @@ from judge_service.api.idempotency import check_idempotency
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.openapi import shown
 from judge_service.api.problems import Problem, from_validation
-from judge_service.api.repeats import TIMEOUT_HEADER, Repeats
+from judge_service.api.repeats import TIMEOUT_HEADER
 from judge_service.api.schemas import (
     ASSESS_EXAMPLE,
     COMPARE_EXAMPLE,
     AssessBody,
     CompareBody,
 )
-from judge_service.api.state import CallerDep, ServiceDep
+from judge_service.api.state import CallerDep, ServiceDep, held
 from judge_service.judging.past import past_of
 from judge_service.outcome import Common
 from judge_service.request import Request as Wanted
@@ -86,7 +86,7 @@ def documented(name: str, example: dict[str, Any]) -> dict[str, Any]:
 )
 async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Judge one candidate; a failed outcome is HTTP 200 with ``status: failed`` and no reward."""
-    repeats: Repeats = request.state.repeats
+    repeats = held(request)["repeats"]
     engine = service.engine
     sent = await read_bytes(request, MAX_ITEM_BYTES)
     known = await repeats.answer(request, engine, caller, sent)

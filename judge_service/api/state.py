@@ -38,20 +38,25 @@ def state_of(service: Service) -> State:
     )
 
 
+def held(request: Request) -> State:
+    """What the app holds. Starlette's ``request.state`` is the same behind four calls a look."""
+    state: State = request.scope["state"]
+    return state
+
+
 async def service_of(request: Request) -> Service:
     """The running service."""
-    service: Service = request.state.service
-    return service
+    return held(request)["service"]
 
 
 async def caller_of(request: Request) -> Caller:
     """The authenticated caller. Raises Problem 401 or 403."""
-    return _noted(authenticate(request, request.state.keys))
+    return _noted(authenticate(request, held(request)["keys"]))
 
 
 async def trainer_of(request: Request) -> Caller:
     """The same where the key may stand in the query. Raises Problem 401 or 403."""
-    return _noted(authenticate(request, request.state.keys, query_token=True))
+    return _noted(authenticate(request, held(request)["keys"], query_token=True))
 
 
 def _noted(caller: Caller) -> Caller:

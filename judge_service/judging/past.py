@@ -6,7 +6,9 @@ judges: rules, flags, points, reward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from judge_service.candidate.answer_history import Sighting
 from judge_service.events import Judged
@@ -15,13 +17,15 @@ from judge_service.judging.case import Case
 from judge_service.outcome import Assessed, AssessOutcome
 from judge_service.rubric.rubric import Rubric
 
+_TOLD = tuple(field.name for field in fields(Judged) if field.name != "seconds")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
     """One outcome. ``kept`` are the keys of its verdicts and the signed records under them,
     ``left_out`` the judges that were excluded for their family, ``sighting`` what is remembered of
     the answer (None for a short one), ``constant`` whether it was flagged as a constant one,
-    ``timeout_s`` the request's, in seconds.
+    ``timeout_s`` the request's, in seconds; ``told`` is what was told of it, its time aside.
     """
 
     rubric: Rubric
@@ -32,7 +36,7 @@ class Past:
     constant: bool
     timeout_s: float
     outcome: Assessed
-    event: Judged
+    told: Mapping[str, Any]
 
 
 def past_of(case: Case, outcome: AssessOutcome) -> Past | None:
@@ -50,5 +54,5 @@ def past_of(case: Case, outcome: AssessOutcome) -> Past | None:
         constant=any(flag.flag == "constant_answer" for flag in outcome.flags),
         timeout_s=case.request.timeout_s,
         outcome=outcome,
-        event=case.event,
+        told={name: getattr(case.event, name) for name in _TOLD},
     )
