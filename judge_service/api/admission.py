@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import math
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -23,35 +21,45 @@ MIN_LEFT_S = 0.001
 W = TypeVar("W", bound=Wanted)
 
 
-@asynccontextmanager
-async def admitted(
-    request: Request,
-    caller: Caller,
-    items: int = 1,
-    *,
-    wait_s: float | None = None,
-    apart: bool = False,
-) -> AsyncIterator[Admission]:
-    """Let a request of ``items`` items in, within the caller's quotas; with ``wait_s``, after at
+class admitted:
+    """Lets a request of ``items`` items in, within the caller's quotas; with ``wait_s``, after at
     most so many seconds in which another one shows what requests cost. ``apart``: it costs nothing
     before ``Admission.begin``, for others may pay for it.
 
     Tell what comes of it with ``Admission.spent``, once for each outcome, failed ones too. Raises
     Problem 429.
     """
-    quotas: Quotas = request.scope["state"]["quotas"]
-    try:
-        admission = await quotas.admit(caller, items, wait_s=wait_s, apart=apart)
-    except QuotaExceeded as refused:
-        raise later(429, "quota_exceeded", str(refused), refused.retry_after_s) from None
-    complete = True
-    try:
-        yield admission
-    except (Disconnected, asyncio.CancelledError):
-        complete = False
-        raise
-    finally:
-        await quotas.settle(admission, complete=complete)
+
+    __slots__ = ("_admission", "_asked", "_quotas")
+
+    def __init__(
+        self,
+        request: Request,
+        caller: Caller,
+        items: int = 1,
+        *,
+        wait_s: float | None = None,
+        apart: bool = False,
+    ) -> None:
+        self._quotas: Quotas = request.scope["state"]["quotas"]
+        self._asked = caller, items, wait_s, apart
+
+    async def __aenter__(self) -> Admission:
+        """Wait to be let in."""
+        caller, items, wait_s, apart = self._asked
+        try:
+            admission = await self._quotas.admit(caller, items, wait_s=wait_s, apart=apart)
+        except QuotaExceeded as refused:
+            raise later(429, "quota_exceeded", str(refused), refused.retry_after_s) from None
+        self._admission = admission
+        return admission
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        """What is not known of a request that was given up is not settled as nothing."""
+        complete = not isinstance(error, (Disconnected, asyncio.CancelledError))
+        await self._quotas.settle(self._admission, complete=complete)
 
 
 def in_time_left(wanted: W, admission: Admission) -> W:

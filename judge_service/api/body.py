@@ -6,7 +6,6 @@ import asyncio
 import json
 import math
 from collections import Counter
-from contextlib import nullcontext
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -42,25 +41,30 @@ async def decoded(body: bytes) -> Any:
 async def read_bytes(request: Request, limit: int) -> bytes:
     """The body as it came. Raises Problem: 408, 413, 415, or 503 when many long ones are held."""
     _check_headers(request, limit)
-    body = bytearray()
+    if line_of(request.scope) is not None:
+        return await _received(request, limit)  # the door has an eye on the time
     try:
-        # The door has an eye on the time itself.
-        async with asyncio.timeout(RECEIVE_S) if line_of(request.scope) is None else nullcontext():
-            more = True
-            while more:
-                message = await request.receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                body += message.get("body", b"")
-                if len(body) > limit:
-                    raise _too_large(limit)
-                ROOM.hold(len(body))
-                more = message.get("more_body", False)
+        async with asyncio.timeout(RECEIVE_S):
+            return await _received(request, limit)
     except TimeoutError:
         raise Problem(
             408, "body_too_slow", f"the body was not there within {RECEIVE_S:g} s",
             headers={"Connection": "close"},
         ) from None  # fmt: skip
+
+
+async def _received(request: Request, limit: int) -> bytes:
+    body = bytearray()
+    more = True
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        if len(body) > limit:
+            raise _too_large(limit)
+        ROOM.hold(len(body))
+        more = message.get("more_body", False)
     return bytes(body)
 
 
