@@ -97,7 +97,8 @@ def decode_json(body: bytes, *, values: int = MAX_VALUES, stepwise: bool = False
         raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:
         raise _invalid(f"the body is not JSON: {str(error)[:120]}") from None
-    _check_tree(value, values)
+    # Only an escape can name half of a surrogate pair.
+    _check_tree(value, values, texts=b"\\u" in body)
     return value
 
 
@@ -126,8 +127,10 @@ def _plain(value: bytes) -> bytes:
     return value.strip().lower()
 
 
-def _check_tree(value: Any, limit: int) -> None:
-    """Bounded depth, bounded number of values and no lone surrogates, without recursion."""
+def _check_tree(value: Any, limit: int, *, texts: bool) -> None:
+    """Bounded depth, bounded number of values and, in ``texts``, no lone surrogates; without
+    recursion.
+    """
     stack: list[tuple[Any, int]] = [([value], 0)]
     values = 0
     while stack:
@@ -138,12 +141,14 @@ def _check_tree(value: Any, limit: int) -> None:
         if values > limit:
             raise _too_many(limit)
         if isinstance(item, dict):
-            for key in item:
-                _check_text(key)
+            if texts:
+                for key in item:
+                    _check_text(key)
             item = item.values()
         for child in item:
             if isinstance(child, str):
-                _check_text(child)
+                if texts:
+                    _check_text(child)
             elif isinstance(child, (list, dict)):
                 stack.append((child, depth + 1))
 

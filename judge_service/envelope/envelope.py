@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from judge_service.candidate.exhibit import Exhibit
@@ -150,6 +151,7 @@ def render_user(question: Question, tokens: Tokens, nonce: str) -> str:
     return "\n".join(parts)
 
 
+@lru_cache(maxsize=256)
 def _offer(form: ReplyForm) -> tuple[str, str]:
     if isinstance(form, ScoreForm):
         return "score", _one_of(form.allowed)
