@@ -97,8 +97,9 @@ def decode_json(body: bytes, *, values: int = MAX_VALUES, stepwise: bool = False
         raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:
         raise _invalid(f"the body is not JSON: {str(error)[:120]}") from None
-    # Only an escape can name half of a surrogate pair.
-    _check_tree(value, values, texts=b"\\u" in body)
+    _check_tree(value, values)
+    if b"\\u" in body:  # only an escape can name half of a surrogate pair
+        _check_texts(value)
     return value
 
 
@@ -127,10 +128,8 @@ def _plain(value: bytes) -> bytes:
     return value.strip().lower()
 
 
-def _check_tree(value: Any, limit: int, *, texts: bool) -> None:
-    """Bounded depth, bounded number of values and, in ``texts``, no lone surrogates; without
-    recursion.
-    """
+def _check_tree(value: Any, limit: int) -> None:
+    """Bounded depth and bounded number of values, without recursion."""
     stack: list[tuple[Any, int]] = [([value], 0)]
     values = 0
     while stack:
@@ -140,17 +139,21 @@ def _check_tree(value: Any, limit: int, *, texts: bool) -> None:
         values += len(item)
         if values > limit:
             raise _too_many(limit)
-        if isinstance(item, dict):
-            if texts:
-                for key in item:
-                    _check_text(key)
-            item = item.values()
-        for child in item:
-            if isinstance(child, str):
-                if texts:
-                    _check_text(child)
-            elif isinstance(child, (list, dict)):
-                stack.append((child, depth + 1))
+        children = item.values() if isinstance(item, dict) else item
+        stack += [(child, depth + 1) for child in children if isinstance(child, (list, dict))]
+
+
+def _check_texts(value: Any) -> None:
+    """No lone surrogates in a value that ``_check_tree`` has passed."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            _check_text(item)
+        elif isinstance(item, dict):
+            stack += (*item, *item.values())
+        elif isinstance(item, list):
+            stack += item
 
 
 def _check_text(text: str) -> None:
