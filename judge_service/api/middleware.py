@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
-import secrets
 import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -122,4 +122,4 @@ def _request_id(scope: Scope) -> str:
             text = value.decode("latin-1")
             if _ID.fullmatch(text):
                 return str(text)
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()

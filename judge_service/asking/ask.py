@@ -7,6 +7,7 @@ requests, whatever they are spent on.
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import time
 from collections.abc import Callable
@@ -232,7 +233,7 @@ class Asker:
         admitted = admitted or attempts.requests > 0
         gate.look(deadline, spare=spare, admitted=admitted)
         tokens = Tokens.fresh()
-        nonce = secrets.token_hex(16)
+        nonce = os.urandom(16).hex()
         user = await _rendered(question, tokens, nonce, deadline)
         size = gate.pace.tokens_of(len(question.system) + len(user))
         passage = await gate.enter(tokens=size, deadline=deadline, spare=spare, admitted=admitted)

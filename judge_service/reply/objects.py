@@ -53,7 +53,7 @@ class Object:
 
     def spans_by_name(self) -> dict[str, tuple[int, int]]:
         """Where each value stands."""
-        names = (name for name, _ in self.members)
+        names = [name for name, _ in self.members]
         return dict(zip(names, self.spans, strict=True))
 
 
@@ -89,6 +89,8 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
+_KEY = re.compile(_STRING.pattern + r"\s*+:\s*+", re.DOTALL)
+_COMMA = re.compile(r"\s*+(,\s*+)?+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.+\-])")
 _WORD = re.compile(r"-?[A-Za-z]++(?!\w)")
 _SPACE = re.compile(r"\s*+")
@@ -123,7 +125,8 @@ def scan(text: str, *, v: str, end: str) -> Scan:
                 bound.append(found[0])
                 # Inside of one that is broken, or with one of its own inside.
                 inside |= broken
-                crossed |= any(_holds_bound(value, v, end) for _, value in found[0].members)
+                nested = [x for _, x in found[0].members if not isinstance(x, (str, Number))]
+                crossed |= any(_holds_bound(value, v, end) for value in nested)
                 position = found[1]
             elif match["v"] == v and not found:
                 broken = True
@@ -171,19 +174,16 @@ def read_object(text: str, start: int, depth: int = 1) -> tuple[Object, int] | N
     spans: list[tuple[int, int]] = []
     position = _skip(text, start + 1)
     while not text.startswith("}", position):
-        key = _STRING.match(text, position)
+        key = _KEY.match(text, position)
         if key is None:
             return None
-        position = _skip(text, key.end())
-        if not text.startswith(":", position):
-            return None
-        begin = _skip(text, position + 1)
+        begin = key.end()
         found = _read_value(text, begin, depth)
         if found is None:
             return None
         value, position = found
         spans.append((begin, position))
-        members.append((_seen(unescape(key[1])), value))
+        members.append((_seen(key[1]), value))
         after = _after_value(text, position, "}")
         if after is None:
             return None
@@ -226,21 +226,20 @@ def _read_value(text: str, position: int, depth: int) -> tuple[Value, int] | Non
 
 def _after_value(text: str, position: int, closer: str) -> int | None:
     """Where the next member or the closer begins; a comma before the closer is allowed."""
-    position = _skip(text, position)
-    if text.startswith(",", position):
-        return _skip(text, position + 1)
-    return position if text.startswith(closer, position) else None
+    comma = _COMMA.match(text, position)
+    assert comma is not None  # noqa: S101 - it matches nothing as well
+    after = comma.end()
+    return after if comma[1] or text.startswith(closer, after) else None
 
 
 def _seen(key: str) -> str:
+    key = unescape(key)
     if key.isascii() and key.isprintable():
         return key
     return "".join(char for char in key if not is_invisible(char))
 
 
 def _skip(text: str, position: int) -> int:
-    if text[position : position + 1] > " " and text.isascii():
-        return position
     space = _SPACE.match(text, position)
     return position if space is None else space.end()
 

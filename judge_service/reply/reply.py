@@ -6,8 +6,8 @@ without a bound value has none, however clearly a number stands in its prose.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -47,7 +47,7 @@ class Tokens:
     @classmethod
     def fresh(cls) -> Tokens:
         """New ones, 64 random bits each."""
-        return cls(v=secrets.token_hex(8), end=secrets.token_hex(8))
+        return cls(v=os.urandom(8).hex(), end=os.urandom(8).hex())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,8 +30,8 @@ def run_rules(rules: Iterable[Rule], given: RuleInput) -> RulesReport:
         RuleNeedsReference: A rule needs a reference that the request does not have.
         RuleError: A rule broke or returned no finding. There is no score then.
     """
-    results = tuple(_run(rule, given) for rule in rules)
-    passed = all(result.passed for result in results if result.hard)
+    results = tuple([_run(rule, given) for rule in rules])
+    passed = all([result.passed for result in results if result.hard])
     weighed = [result for result in results if not result.hard and result.weight > 0]
     total = math.fsum(result.weight for result in weighed)
     if total == 0:
