@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import Request
 
+from judge_service.api.disconnect import Disconnected, while_connected
 from judge_service.settings import Settings
 from tests.harness import Judges, RunningService, serve, write_rubric
 from tests.provider import FakeProvider, faults
@@ -71,3 +75,29 @@ def test_a_caller_that_hangs_up(service: RunningService, provider: FakeProvider)
         assert provider.wait_until(lambda: provider.in_flight == 1)
 
     assert provider.wait_until(lambda: provider.in_flight == 0)
+
+
+@pytest.mark.parametrize("scope", [{}, {"extensions": None}, {"extensions": {"x": {}}}])
+def test_a_server_whose_line_breaks(scope: dict[str, Any]) -> None:
+    """Where a server can tell of the caller no more, nobody is there to be answered; what else it
+    says of itself is no matter.
+    """
+
+    async def broken() -> dict[str, Any]:
+        raise ConnectionResetError
+
+    async def play() -> list[str]:
+        request, ended = Request({"type": "http", **scope}, broken), []
+
+        async def work() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("work")
+
+        with pytest.raises(Disconnected):
+            async with asyncio.timeout(10.0):
+                await while_connected(request, work())
+        return ended
+
+    assert asyncio.run(play()) == ["work"]

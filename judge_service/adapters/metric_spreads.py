@@ -1,4 +1,4 @@
-"""Histograms of one process: counted in plain lists, made the client's when somebody looks.
+"""Histograms of one process, counted in plain lists.
 
 The client's own take a lock for each step. Where several processes share their figures, they are
 needed all the same: they write to the processes' files.
@@ -7,22 +7,28 @@ needed all the same: they write to the processes' files.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
-
-from prometheus_client.metrics_core import Metric
-from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
+from typing import NamedTuple
 
 from judge_service.adapters.metric_table import Spread
 
 
-class Spreads(Collector):
-    """``spreads`` by name, told behind ``prefix``. May be read while another thread counts."""
+class Series(NamedTuple):
+    """What was seen under some labels: how many values up to each bound, the last one without a
+    bound, and the sum of all.
+    """
 
-    def __init__(self, spreads: Mapping[str, Spread], prefix: str) -> None:
+    labels: Mapping[str, str]
+    up_to: tuple[float, ...]
+    total: float
+
+
+class Spreads:
+    """``spreads`` by name. May be read while another thread counts."""
+
+    def __init__(self, spreads: Mapping[str, Spread]) -> None:
         self._spreads = spreads
-        self._prefix = prefix
         self._seen: dict[str, dict[tuple[str, ...], list[float]]] = {n: {} for n in spreads}
 
     def observe(self, name: str, value: float, labels: tuple[str, ...]) -> None:
@@ -35,19 +41,11 @@ class Spreads(Collector):
         counts[bisect_left(bounds, value)] += 1
         counts[-1] += value
 
-    def collect(self) -> Iterable[Metric]:
-        """One family per name."""
-        for name, spread in self._spreads.items():
-            whole = self._prefix + name
-            family = Metric(whole, spread.text, "histogram")
-            ends = [*map(floatToGoString, spread.bounds), "+Inf"]
-            for values, counts in list(self._seen[name].items()):
-                labels = dict(zip(spread.labels, values, strict=True))
-                *buckets, total = list(counts)
-                for end, count in zip(ends, accumulate(buckets), strict=True):
-                    family.add_sample(f"{whole}_bucket", {**labels, "le": end}, count)
-                family.add_sample(f"{whole}_count", labels, sum(buckets))
-                # A sum that can fall is none to Prometheus.
-                if spread.bounds[0] >= 0:
-                    family.add_sample(f"{whole}_sum", labels, total)
-            yield family
+    def series(self, name: str) -> list[Series]:
+        """What was seen of one of them so far."""
+        names, found = self._spreads[name].labels, []
+        for values, counts in list(self._seen[name].items()):
+            *buckets, total = list(counts)
+            labels = dict(zip(names, values, strict=True))
+            found.append(Series(labels, tuple(accumulate(buckets)), total))
+        return found

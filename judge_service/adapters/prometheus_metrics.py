@@ -26,10 +26,18 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 from judge_service import events as ev
 from judge_service.adapters.metric_spreads import Spreads
-from judge_service.adapters.metric_table import COUNTS, LEVELS, RECENT, SPREADS, START_AT_ZERO
+from judge_service.adapters.metric_table import (
+    COUNTS,
+    LEVELS,
+    RECENT,
+    SPREADS,
+    START_AT_ZERO,
+    Spread,
+)
 from judge_service.adapters.worker_processes import worker_pids
 from judge_service.errors import ConfigError
 
@@ -91,8 +99,8 @@ class PrometheusMetrics:
         self._spreads: dict[str, Histogram] = {}
         self._own_spreads: Spreads | None = None
         if shared_dir is None:
-            self._own_spreads = Spreads(SPREADS, PREFIX)
-            registry.register(self._own_spreads)
+            self._own_spreads = Spreads(SPREADS)
+            registry.register(Histograms(self._own_spreads, SPREADS))
         else:
             self._spreads = {
                 name: Histogram(
@@ -341,6 +349,29 @@ class PrometheusMetrics:
             self._spread("group_length_correlation", event.length_correlation, rubric)
         if event.recent_length_correlation is not None:
             self._set("recent_length_correlation", event.recent_length_correlation, rubric)
+
+
+class Histograms(Collector):
+    """What one process has counted by itself, told as the client tells its own histograms."""
+
+    def __init__(self, counted: Spreads, spreads: Mapping[str, Spread]) -> None:
+        self._counted = counted
+        self._spreads = spreads
+
+    def collect(self) -> Iterable[Metric]:
+        """One family per name."""
+        for name, spread in self._spreads.items():
+            whole = PREFIX + name
+            family = Metric(whole, spread.text, "histogram")
+            ends = [*map(floatToGoString, spread.bounds), "+Inf"]
+            for labels, up_to, total in self._counted.series(name):
+                for end, count in zip(ends, up_to, strict=True):
+                    family.add_sample(f"{whole}_bucket", {**labels, "le": end}, count)
+                family.add_sample(f"{whole}_count", dict(labels), up_to[-1])
+                # A sum that can fall is none to Prometheus.
+                if spread.bounds[0] >= 0:
+                    family.add_sample(f"{whole}_sum", dict(labels), total)
+            yield family
 
 
 class _Shared(Collector):

@@ -44,6 +44,10 @@ class SqliteJobs:
     def __init__(self, thread: StoreThread, file: SqliteFile) -> None:
         self.heard_at = 0.0
         """When the thread last began or ended something, by the monotonic clock."""
+        self.busy = False
+        """Whether the thread has work. What it has done, an event loop that was held up itself may
+        not know yet.
+        """
         self._thread = thread
         self._file = file
         self._waiting: deque[_Job] = deque()
@@ -62,7 +66,6 @@ class SqliteJobs:
             self._no_more_due()
             self._due_soon = hurry
             self._due = loop.call_soon(self.send) if hurry else loop.call_later(GATHER_S, self.send)
-            self.heard_at = time.monotonic()
         return job.future
 
     def _no_more_due(self) -> None:
@@ -76,6 +79,7 @@ class SqliteJobs:
         if self._running is not None or not self._waiting:
             return
         self.heard_at = time.monotonic()
+        self.busy = True
         batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
         self._running = self._thread.run(partial(self._run, batch))
         self._running.add_done_callback(partial(self._done, batch))
@@ -102,13 +106,16 @@ class SqliteJobs:
 
     def _run(self, batch: list[_Job]) -> None:
         """In the thread."""
-        for job in batch:
-            if not job.writes:
-                self._do(job)
-        writes = [job for job in batch if job.writes]
-        if len(writes) < 2 or not self._done_together(writes):
-            for job in writes:
-                self._do(job)
+        try:
+            for job in batch:
+                if not job.writes:
+                    self._do(job)
+            writes = [job for job in batch if job.writes]
+            if len(writes) < 2 or not self._done_together(writes):
+                for job in writes:
+                    self._do(job)
+        finally:
+            self.busy = False
 
     def _do(self, job: _Job) -> None:
         try:

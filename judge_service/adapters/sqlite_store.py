@@ -59,7 +59,6 @@ class SqliteStore:
         self._coming: dict[str, Entry] = {}  # what is being written, and found here meanwhile
         self._look: asyncio.Task[dict[str, bytes] | None] | None = None
         self._jobs = SqliteJobs(self._thread, self._file)
-        self._pending = 0
         self._writes = 0
         self._closed = False
         if not self._file.writable:
@@ -105,7 +104,12 @@ class SqliteStore:
 
     async def find(self, *keys: str) -> dict[str, bytes] | None:
         """The values that are there, by one SELECT."""
-        coming = {key: one.value for key in keys if (one := self._coming.get(key))}
+        now = self._clock()
+        coming = {
+            key: one.value
+            for key in keys
+            if (one := self._coming.get(key)) is not None and one.until > now
+        }
         found = await self._get_many(keys)
         return None if found is None else found | coming
 
@@ -114,7 +118,8 @@ class SqliteStore:
         if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
             return False
         until = self._until(ttl_s)
-        self._changed(key)
+        # What comes before it is written before it, and found until then.
+        self._near.changed(key)
         done = bool(await self._write(lambda db: entries.put(db, key, value, until)))
         self._near.changed(key)
         return done
@@ -148,7 +153,7 @@ class SqliteStore:
         if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
             return None
         until, now = self._until(ttl_s), self._clock()
-        self._changed(key)
+        self._near.changed(key)
         done = await self._write(lambda db: entries.put_new(db, key, value, until, now))
         self._near.changed(key)
         return done
@@ -192,6 +197,8 @@ class SqliteStore:
         """Everything under the prefix, in the order of the keys."""
         after = ""
         while True:
+            if self._closed:
+                raise StoreError(f"{self._path}: the store is closed")
             look = partial(entries.page, prefix=prefix, after=after, now=self._clock())
             try:
                 page = await self._thread.run(partial(self._file.run, look))
@@ -257,16 +264,14 @@ class SqliteStore:
         """Work in the thread; None where nobody should wait for that."""
         if self._closed:
             return None
-        if self._pending and time.monotonic() - self._jobs.heard_at > STUCK_S:
+        if self._jobs.busy and time.monotonic() - self._jobs.heard_at > STUCK_S:
             self._failed(what, "the disk does not answer")
             return None
-        self._pending += 1
         future: asyncio.Future[T] = self._jobs.add(work, writes=what == "write", hurry=hurry)
         future.add_done_callback(partial(self._over, what))
         return future
 
     def _over(self, what: What, future: asyncio.Future[T]) -> None:
-        self._pending -= 1
         error = None if future.cancelled() else future.exception()
         if error is None:
             self._trouble.ends(what)

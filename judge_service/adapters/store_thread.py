@@ -23,9 +23,14 @@ class StoreThread:
         self._name = name
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._ended = False
 
     def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """What becomes of ``work``, for the running event loop."""
+        """What becomes of ``work``, for the running event loop. Raises RuntimeError after ``end``:
+        nobody would ever do it.
+        """
+        if self._ended:
+            raise RuntimeError("the thread takes no more work")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._jobs.put((loop, future, work))
@@ -36,6 +41,7 @@ class StoreThread:
 
     def end(self) -> None:
         """End when everything is done that it was given."""
+        self._ended = True
         self._jobs.put(None)
 
     def _work(self) -> None:

@@ -25,9 +25,16 @@ async def while_connected(request: Request, work: Coroutine[None, None, T]) -> T
     line = line_of(request.scope)
     if line is not None:
         return await _while_up(line, work)
-    # Behind another server the caller's end is a message like any other.
+    # Behind another server the caller's end is a message like any other, or an error.
     line = Line()
-    watch = asyncio.create_task(_watch(request, line))
+    watch = asyncio.create_task(_hung_up(request))
+
+    def ended(watch: asyncio.Task[None]) -> None:
+        if not watch.cancelled():
+            watch.exception()  # looked at, so that asyncio does not complain of it
+            line.cut()
+
+    watch.add_done_callback(ended)
     try:
         return await _while_up(line, work)
     finally:
@@ -53,9 +60,8 @@ async def _while_up(line: Line, work: Coroutine[None, None, T]) -> T:
         line.forget(cancel)
 
 
-async def _watch(request: Request, line: Line) -> None:
+async def _hung_up(request: Request) -> None:
     while True:
         message = await request.receive()
         if message["type"] == "http.disconnect":
-            line.cut()
             return

@@ -49,9 +49,7 @@ def run_service(
     """
     prepared = prepare(settings, environ)
     allow_many_files()
-    bound = bind(settings.host, settings.port)
-    if settings.workers > 1:
-        bound = shared_port(bound)
+    bound = bind(settings.host, settings.port, shared=settings.workers > 1)
     # Workers are processes of their own: what they read is the environment.
     os.environ.update(environ)
     config = uvicorn.Config(
@@ -85,8 +83,9 @@ def run_service(
             signal.signal(number, handler)
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """A socket with the address, on which nobody is heard before the service is ready.
+def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """A socket with the address, on which nobody is heard before the service is ready; one to be
+    ``shared`` is for several workers.
 
     Raises UserError when the address cannot be had.
     """
@@ -98,6 +97,8 @@ def bind(host: str, port: int) -> socket.socket:
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(address)
+            if shared:
+                bound = shared_port(bound)
         except OSError:
             bound.close()
             raise

@@ -4,6 +4,9 @@ Workers that accept from one socket do not share its callers: whoever wakes firs
 wait, and a connection stays with who took it. Where each has its own socket with the port, the
 system deals new connections out by their addresses, and those of a worker that has died go to the
 others.
+
+The system would let the workers of two services in on one port as well, if both bind it before
+either listens. So the port is held in a way that keeps all others out.
 """
 
 from __future__ import annotations
@@ -24,10 +27,28 @@ class SharedPort(socket.socket):
 
 
 def shared_port(bound: socket.socket) -> socket.socket:
-    """``bound`` as workers can share it; itself where the system does not deal connections out."""
+    """In place of ``bound``, which is closed, one that workers can share; ``bound`` itself where
+    the system does not deal connections out. Raises OSError when somebody else has the port.
+    """
     if not sys.platform.startswith("linux"):
         return bound
-    return SharedPort(bound.family, bound.type, bound.proto, fileno=bound.detach())
+    held = SharedPort(bound.family, bound.type, bound.proto)
+    try:
+        # A new socket, for one that was given any free port would lose it when it stops listening.
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(bound.getsockname())
+        # Of two that listen only one is let in. From then on those with the same option come in,
+        # which is set by workers alone, after their service holds the port.
+        held.listen(0)
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+        held.shutdown(socket.SHUT_RD)
+    except OSError:
+        held.close()
+        raise
+    finally:
+        bound.close()
+    return held
 
 
 def _bound(family: int, kind: int, protocol: int, address: Any) -> socket.socket:

@@ -177,4 +177,5 @@ def test_the_one_with_the_least_time_goes_first(
     results = posted(service, [*patient, assess("4 points", timeout_s=20)])
 
     assert [r["status"] for r in results] == ["success"] * 5
-    assert provider.requests[0].model == "ann"
+    # It is begun first; of the two at once, either may be at its judge first.
+    assert "ann" in {request.model for request in provider.requests[:2]}

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import pickle
 import re
 import shlex
 import signal
@@ -24,6 +25,7 @@ from starlette.applications import Starlette
 
 from judge_service.cli import server
 from judge_service.cli.banner import address, suggestions
+from judge_service.cli.exits import UserError
 from judge_service.cli.preflight import prepare
 from judge_service.cli.server import bind
 from judge_service.errors import ConfigError
@@ -240,10 +242,41 @@ def test_a_taken_port_is_one_line(cli: Cli, folder: Path) -> None:
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_nobody_is_heard_before_the_service_is_ready() -> None:
+@pytest.mark.parametrize("shared", [False, True], ids=["one worker", "several"])
+def test_nobody_is_heard_before_the_service_is_ready(shared: bool) -> None:
     """The port is taken at once and refuses connections until then."""
-    with bind("127.0.0.1", 0) as bound, socket.socket() as caller:
+    with bind("127.0.0.1", 0, shared=shared) as bound, socket.socket() as caller:
         assert caller.connect_ex(bound.getsockname()) != 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "localhost"])
+@pytest.mark.parametrize("shared", [False, True], ids=["one worker", "several"])
+def test_two_services_that_start_at_once_do_not_share_a_port(host: str, shared: bool) -> None:
+    """The second one is told so while no worker of the first listens yet; workers get in."""
+    with bind(host, 0, shared=True) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(UserError, match="Address already in use"):
+            bind(host, port, shared=shared)
+        with ExitStack() as workers:
+            for _ in range(3):
+                one = workers.enter_context(pickle.loads(pickle.dumps(first)))  # noqa: S301 - ours
+                one.listen()
+                assert one.getsockname() == first.getsockname()
+            socket.create_connection(first.getsockname()[:2], timeout=10.0).close()
+
+
+def test_a_port_that_was_just_given_back_can_be_had(folder: Path, tmp_path: Path) -> None:
+    """Connections that have ended linger; they are in no new service's way."""
+    with ExitStack() as ended:
+        first = ended.enter_context(bind("127.0.0.1", 0, shared=True))
+        address = first.getsockname()
+        worker = ended.enter_context(pickle.loads(pickle.dumps(first)))  # noqa: S301 - ours
+        worker.listen()
+        caller = ended.enter_context(socket.create_connection(address, timeout=10.0))
+        worker.accept()[0].close()
+        assert caller.recv(1) == b""
+    for shared in (True, False):
+        bind(*address, shared=shared).close()
 
 
 @pytest.mark.parametrize(

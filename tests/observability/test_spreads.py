@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
-from judge_service.adapters import prometheus_metrics  # noqa: F401 - turns birthdays off
 from judge_service.adapters.metric_spreads import Spreads
 from judge_service.adapters.metric_table import CORRELATIONS, SECONDS, SHARES, Spread
+from judge_service.adapters.prometheus_metrics import PREFIX, Histograms
 
 BOUNDS = {"seconds": SECONDS, "share": SHARES, "correlation": CORRELATIONS}
 SPREADS = {name: Spread(f"The {name}.", ("rubric",), bounds) for name, bounds in BOUNDS.items()}
@@ -24,11 +24,11 @@ VALUES = st.one_of(
 def test_the_text_is_the_clients(seen: list[tuple[str, float, str]]) -> None:
     """Buckets, counts, sums and labels, in the same order."""
     own, theirs = CollectorRegistry(), CollectorRegistry()
-    spreads = Spreads(SPREADS, "judge_")
-    own.register(spreads)
+    spreads = Spreads(SPREADS)
+    own.register(Histograms(spreads, SPREADS))
     histograms = {
         name: Histogram(
-            f"judge_{name}", spread.text, spread.labels, registry=theirs, buckets=spread.bounds
+            PREFIX + name, spread.text, spread.labels, registry=theirs, buckets=spread.bounds
         )
         for name, spread in SPREADS.items()
     }

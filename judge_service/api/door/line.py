@@ -40,5 +40,6 @@ class Line:
 
 def line_of(scope: Any) -> Line | None:
     """The line of an ASGI scope; None where it did not come in through the door."""
-    found = scope.get("extensions", {}).get(LINE)
+    # Another server may say None of what it has none of.
+    found = (scope.get("extensions") or {}).get(LINE)
     return None if found is None else found["line"]
