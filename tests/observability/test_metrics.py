@@ -11,7 +11,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from judge_service import __version__
 from judge_service.access.keys_file import key_hash
-from judge_service.adapters.prometheus_metrics import MAX_IDS, PREFIX, PrometheusMetrics
+from judge_service.adapters.metric_events import MAX_IDS
+from judge_service.adapters.prometheus_metrics import PREFIX, PrometheusMetrics
 from judge_service.events import (
     Attempted,
     BreakerChanged,
