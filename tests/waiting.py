@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -43,10 +43,13 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> Waiting:
 
 @dataclass(slots=True)
 class Seats:
-    """How often members of groups have taken their places, and have been seen to leave."""
+    """How often members of groups have taken their places, and have been seen to leave. Who came
+    before the test, and is told only now, does not count.
+    """
 
     taken: int = 0
     left: int = 0
+    members: list[Member] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -55,13 +58,14 @@ def seats(monkeypatch: pytest.MonkeyPatch) -> Seats:
     noted, enter, leave = Seats(), Watch.enter, Placing.leave
 
     async def entered(watch: Watch, member: Member) -> Joined | None:
+        noted.members.append(member)
         told = await enter(watch, member)
         noted.taken += 1
         return told
 
     async def left(placing: Placing, member: Member, *, answered: bool) -> None:
         await leave(placing, member, answered=answered)
-        noted.left += 1
+        noted.left += any(one is member for one in noted.members)
 
     monkeypatch.setattr(Watch, "enter", entered)
     monkeypatch.setattr(Placing, "leave", left)
