@@ -78,29 +78,38 @@ def decode_json(body: bytes, *, values: int = MAX_VALUES, stepwise: bool = False
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid(f"the body is not UTF-8 (byte {error.start})") from None
-    hooks = _Hooks(values)
-    more: dict[str, Any] = {}
-    if stepwise:
-        more = {"cls": StepwiseDecoder, "count": _Hooks(values).count}
+    if text.startswith("\ufeff"):
+        raise _invalid("the body begins with a byte order mark; JSON has none")
+    # Every value takes a byte, every level a bracket.
+    bounded = len(body) <= values and body.count(b"[") + body.count(b"{") <= MAX_DEPTH
+    decoder = _PLAIN if bounded and not stepwise else _counting(values, stepwise=stepwise)
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=hooks.pairs,
-            parse_constant=hooks.constant,
-            parse_float=hooks.decimal,
-            parse_int=hooks.integer,
-            **more,
-        )
+        value = decoder.decode(text)
     except Problem:
         raise
     except RecursionError:
         raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:
         raise _invalid(f"the body is not JSON: {str(error)[:120]}") from None
-    _check_tree(value, values)
+    if not bounded:
+        _check_tree(value, values)
     if b"\\u" in body:  # only an escape can name half of a surrogate pair
         _check_texts(value)
     return value
+
+
+def _counting(values: int, *, stepwise: bool) -> json.JSONDecoder:
+    """A decoder that ends early what is hostile."""
+    hooks = _Hooks(values)
+    given: dict[str, Any] = {
+        "object_pairs_hook": hooks.pairs,
+        "parse_constant": _constant,
+        "parse_float": hooks.decimal,
+        "parse_int": hooks.integer,
+    }
+    if stepwise:
+        return StepwiseDecoder(count=_Hooks(values).count, **given)
+    return json.JSONDecoder(**given)
 
 
 def _check_headers(request: Request, limit: int) -> None:
@@ -163,6 +172,36 @@ def _check_text(text: str) -> None:
         raise _invalid("a text holds half of a surrogate pair") from None
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(k for k, n in Counter(key for key, _ in pairs).items() if n > 1)
+        raise _invalid(f"the key {twice[:80]!r} stands twice in one object")
+    return found
+
+
+def _constant(word: str) -> Any:
+    raise _invalid(f"{word} is not a JSON number")
+
+
+def _decimal(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise _invalid("a number is too large")
+    return value
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 400:
+        raise _invalid("a number has too many digits")
+    return int(digits)
+
+
+_PLAIN = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_constant, parse_float=_decimal, parse_int=_integer
+)
+
+
 class _Hooks:
     """Called with every object and number while a body is decoded, to end a hostile one early."""
 
@@ -172,27 +211,15 @@ class _Hooks:
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         self.count()
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            twice = next(k for k, n in Counter(key for key, _ in pairs).items() if n > 1)
-            raise _invalid(f"the key {twice[:80]!r} stands twice in one object")
-        return found
-
-    def constant(self, word: str) -> Any:
-        raise _invalid(f"{word} is not a JSON number")
+        return _object(pairs)
 
     def decimal(self, digits: str) -> float:
         self.count()
-        value = float(digits)
-        if not math.isfinite(value):
-            raise _invalid("a number is too large")
-        return value
+        return _decimal(digits)
 
     def integer(self, digits: str) -> int:
         self.count()
-        if len(digits) > 400:
-            raise _invalid("a number has too many digits")
-        return int(digits)
+        return _integer(digits)
 
     def count(self) -> None:
         """One more value. Raises Problem when they are too many."""

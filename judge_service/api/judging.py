@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import admitted, in_time_left, raise_if_shed
-from judge_service.api.body import MAX_ITEM_BYTES, decoded, read_bytes, read_json
+from judge_service.api.body import MAX_ITEM_BYTES, read_bytes, read_json
 from judge_service.api.disconnect import while_connected
 from judge_service.api.idempotency import HEADER as IDEMPOTENCY_HEADER
 from judge_service.api.idempotency import check_idempotency
@@ -89,19 +89,19 @@ async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Re
     repeats = held(request)["repeats"]
     engine = service.engine
     sent = await read_bytes(request, MAX_ITEM_BYTES)
-    known = await repeats.answer(request, engine, caller, sent)
-    if known is not None:
-        return known
-    body = await checked_body(request, service, caller, AssessBody, await decoded(sent))
+    asked = await repeats.answer(request, engine, caller, sent)
+    if isinstance(asked, Response):
+        return asked
+    body = await checked_body(request, service, caller, AssessBody, asked.body)
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
     async with admitted(request, caller, wait_s=wanted.timeout_s) as admission:
         wanted = in_time_left(wanted, admission)
         case = engine.check(wanted)
         outcome = await while_connected(request, engine.assess(wanted, case))
         admission.spent(outcome)
-    wire = assess_wire(outcome, body.metadata)
-    repeats.remember(request, caller, sent, past_of(case, outcome), wire)
-    return answered(outcome, wire)
+    answer = answered(outcome, assess_wire(outcome, body.metadata))
+    repeats.remember(asked, past_of(case, outcome), answer)
+    return answer
 
 
 @router.post(

@@ -1,9 +1,9 @@
-"""Bodies that come again: the answer they were given, for as long as it would be given again.
+"""Requests that come again: the answer they were given, for as long as it would be given again.
 
-An answer that was made of kept verdicts alone is remembered by its body. When the body comes again,
-its verdicts are looked up; where the store has the very same records, the answer is the same, and
-nothing is parsed, checked, inspected or reckoned a second time. Whatever is not exactly so goes the
-long way.
+An answer that was made of verdicts which are kept is remembered by what was asked, metadata aside.
+When the same is asked again, its verdicts are looked up; where the store has the very same records,
+the answer is the same but for the metadata, and nothing is checked, inspected or reckoned a second
+time. Whatever is not exactly so goes the long way.
 """
 
 from __future__ import annotations
@@ -13,38 +13,63 @@ import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
+from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import admitted
+from judge_service.api.body import decoded
 from judge_service.api.idempotency import HEADER as IDEMPOTENCY_HEADER
-from judge_service.api.json_response import FiniteJSONResponse
+from judge_service.api.json_response import finite_json
 from judge_service.engine import Engine
 from judge_service.judging.past import Past
+from judge_service.outcome import Assessed
+from judge_service.wire import assess_wire
 
 MAX_BODY_BYTES = 64 * 1024
+"""A longer request is not remembered."""
 MAX_BYTES = 16 * 1024 * 1024
 """How much all remembered answers may take; the oldest go first."""
 OWN_BYTES = 4 * 1024
 """What one takes beside its answer, about: objects, keys, records."""
-Wire: TypeAlias = Mapping[str, Any]
 TIMEOUT_HEADER = "X-Request-Timeout-Ms"
 """Shortens a request's time. Who sends it, or an Idempotency-Key, has more than a body to check."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    past: Past
+class Asked:
+    """A request whose answer is to be made: its decoded ``body``, and hashes to know it by, of what
+    it asks and of its bytes; without them it is not remembered.
+    """
+
+    body: Any
+    key: bytes = b""
+    heard: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """An outcome as it comes again, and its answer: the parts around what differs each time."""
+
+    outcome: Assessed
     parts: tuple[bytes, ...]
 
-    @property
-    def bytes(self) -> int:
-        return OWN_BYTES + sum(map(len, self.parts))
+
+@dataclass(slots=True)
+class _Known:
+    """``heard`` is the hash of the bytes that asked for it last, ``metadata`` the JSON of theirs;
+    ``size`` is in bytes, metadata aside.
+    """
+
+    past: Past
+    size: int
+    heard: bytes = b""
+    metadata: bytes = b""
+    repeated: _Repeated | None = None
 
 
 class Repeats:
@@ -53,62 +78,100 @@ class Repeats:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._heard: dict[bytes, bytes] = {}
         self._bytes = 0
 
     async def answer(
-        self, request: Request, engine: Engine, caller: Caller, body: bytes
-    ) -> Response | None:
-        """The answer to a body that was answered before; None where it is to be made.
+        self, request: Request, engine: Engine, caller: Caller, sent: bytes
+    ) -> Response | Asked:
+        """The answer to a body as it was sent, if it asks what was asked before.
 
-        Raises Problem 429.
+        Raises Problem 422 for what is not JSON, 429.
         """
-        key = _key(request, caller, body)
-        known = None if key is None else self._known.get(key)
-        if key is None or known is None:
+        if not _is_plain(request) or len(sent) > MAX_BODY_BYTES:
+            return Asked(await decoded(sent))
+        heard = _hash(caller, sent)
+        key = self._heard.get(heard)
+        if key is not None and (answer := await self._again(request, engine, caller, key)):
+            return answer
+        body = await decoded(sent)
+        if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict | None):
+            return Asked(body)
+        asked = Asked(body, _hash(caller, _without_metadata(body)), heard)
+        if key is None and asked.key in self._known:
+            self._known.move_to_end(asked.key)
+            self._hear(asked)
+            return await self._again(request, engine, caller, asked.key) or asked
+        return asked
+
+    async def _again(
+        self, request: Request, engine: Engine, caller: Caller, key: bytes
+    ) -> Response | None:
+        known = self._known.get(key)
+        if known is None:
             return None
+        past, metadata = known.past, known.metadata
         started = time.monotonic()
-        if not await engine.still_holds(known.past):
+        if not await engine.still_holds(past):
             return None
         looked_up_ms = (time.monotonic() - started) * 1000.0
-        async with admitted(request, caller, wait_s=known.past.timeout_s) as admission:
-            admission.spent(known.past.outcome)
-        engine.once_more(known.past, time.monotonic() - started)
+        repeated = known.repeated = known.repeated or _repeated(past)
+        async with admitted(request, caller, wait_s=past.timeout_s) as admission:
+            admission.spent(repeated.outcome)
+        engine.once_more(past, time.monotonic() - started)
         if key in self._known:
             self._known.move_to_end(key)
-        latency = b"%.1f" % looked_up_ms
-        return Response(latency.join(known.parts), media_type="application/json")
+        *times, end = repeated.parts
+        content = (b"%.1f" % looked_up_ms).join(times) + metadata + end
+        return Response(content, media_type="application/json")
 
-    def remember(
-        self, request: Request, caller: Caller, body: bytes, past: Past | None, wire: Wire
-    ) -> None:
-        """Keep what was answered to a body, unless it has no ``past``."""
-        key = None if past is None else _key(request, caller, body)
-        if key is None or past is None:
+    def remember(self, asked: Asked, past: Past | None, answer: Response) -> None:
+        """Keep what was answered, unless it has no ``past``."""
+        if not asked.key or past is None:
             return
-        self._forget(key)
-        known = self._known[key] = _Known(past, _parts(wire))
-        self._bytes += known.bytes
+        self._forget(asked.key)
+        self._known[asked.key] = _Known(past, OWN_BYTES + len(answer.body))
+        self._bytes += OWN_BYTES + len(answer.body)
+        self._hear(asked)
+
+    def _hear(self, asked: Asked) -> None:
+        known = self._known[asked.key]
+        self._heard.pop(known.heard, None)
+        self._bytes -= len(known.metadata)
+        known.heard, known.metadata = asked.heard, finite_json(asked.body.get("metadata"))
+        self._heard[known.heard] = asked.key
+        self._bytes += len(known.metadata)
         while self._bytes > self._max_bytes:
             self._forget(next(iter(self._known)))
 
     def _forget(self, key: bytes) -> None:
         known = self._known.pop(key, None)
-        self._bytes -= 0 if known is None else known.bytes
+        if known is not None:
+            self._bytes -= known.size + len(known.metadata)
+            self._heard.pop(known.heard, None)
 
 
-def _key(request: Request, caller: Caller, body: bytes) -> bytes | None:
+def _is_plain(request: Request) -> bool:
     headers = request.headers
-    if len(body) > MAX_BODY_BYTES or IDEMPOTENCY_HEADER in headers or TIMEOUT_HEADER in headers:
-        return None
+    return IDEMPOTENCY_HEADER not in headers and TIMEOUT_HEADER not in headers
+
+
+def _without_metadata(body: dict[str, Any]) -> bytes:
+    return to_json({name: value for name, value in body.items() if name != "metadata"})
+
+
+def _hash(caller: Caller, asked: bytes) -> bytes:
     digest = hashlib.sha256(caller.tenant.encode())
     digest.update(b"\0")
-    digest.update(body)
+    digest.update(asked)
     return digest.digest()
 
 
-def _parts(wire: Wire) -> tuple[bytes, ...]:
-    """The answer, cut where the time stands that a look-up took."""
+def _repeated(past: Past) -> _Repeated:
+    """The answer is cut where the times stand that look-ups took and, last, the metadata."""
+    outcome = past.again()
     mark = secrets.token_hex(16)
+    wire = assess_wire(outcome)
     verdicts = [{**verdict, "latency_ms": mark} for verdict in wire["verdicts"]]
-    whole = FiniteJSONResponse({**wire, "verdicts": verdicts}).body
-    return tuple(bytes(whole).split(json.dumps(mark).encode()))
+    whole = finite_json({**wire, "verdicts": verdicts, "metadata": mark})
+    return _Repeated(outcome, tuple(whole.split(json.dumps(mark).encode())))

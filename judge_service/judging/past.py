@@ -1,4 +1,4 @@
-"""An assessment that was made of kept verdicts alone: what must still be so for it to hold again.
+"""An assessment made of verdicts that are kept since: what must still be so for it to hold again.
 
 Everything else that goes into such an outcome is a pure function of the request, the rubric and the
 judges: rules, flags, points, reward.
@@ -7,7 +7,7 @@ judges: rules, flags, points, reward.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from judge_service.candidate.answer_history import Sighting
@@ -16,6 +16,7 @@ from judge_service.judges.judge import Bench
 from judge_service.judging.case import Case
 from judge_service.outcome import Assessed, AssessOutcome
 from judge_service.rubric.rubric import Rubric
+from judge_service.usage import NOTHING
 
 _TOLD = tuple(field.name for field in fields(Judged) if field.name != "seconds")
 
@@ -37,6 +38,15 @@ class Past:
     timeout_s: float
     outcome: Assessed
     told: Mapping[str, Any]
+
+    def again(self) -> Assessed:
+        """The outcome as it is when none of its verdicts is asked for."""
+        verdicts = tuple(
+            replace(verdict, cached=True, attempts=0, usage=NOTHING)
+            for verdict in self.outcome.verdicts
+        )
+        metrics = {**self.outcome.metrics, "cached": 1.0}
+        return replace(self.outcome, verdicts=verdicts, metrics=metrics, usage=NOTHING)
 
 
 def past_of(case: Case, outcome: AssessOutcome) -> Past | None:

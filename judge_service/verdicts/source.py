@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
 from typing import Literal
 
 from judge_service.asking.ask import Answer, Asker, Budget
@@ -161,16 +162,11 @@ class VerdictSource:
                 ),
                 flight, judge, question,
             )  # fmt: skip
-            flight.settle(answer)
             if answer.cached:
+                flight.settle(answer)
                 return
-            record = VerdictRecord(
-                value=answer.reading.value,
-                reason=answer.reason,
-                model_served=answer.model_served,
-                probabilities=answer.reading.probabilities,
-            )
-            sealed = self._seal.close(key, record)
+            sealed = self._seal.close(key, _record_of(answer))
+            flight.settle(replace(answer, kept=(key, sealed)))
             self._recent.put(key, sealed)
             await self._store.put_soon(key, sealed, self._ttl_s)
 
@@ -304,3 +300,12 @@ class VerdictSource:
             cached=True,
             kept=(key, data),
         )
+
+
+def _record_of(answer: Answer) -> VerdictRecord:
+    return VerdictRecord(
+        value=answer.reading.value,
+        reason=answer.reason,
+        model_served=answer.model_served,
+        probabilities=answer.reading.probabilities,
+    )

@@ -1,4 +1,4 @@
-"""Bodies that come again and again: the third answer takes a short way, and nobody can tell."""
+"""Requests that come again: from the second on they take a short way, and nobody can tell."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from judge_service.access.keys_file import key_hash, pepper_of
 from tests.cache.conftest import Open
 from tests.cache.test_cached import overwrite, rows
+from tests.expected.support import scores
 from tests.harness import CRITERION, Judges, RunningService, judged_by, write_rubric
 from tests.observability.scrape import scrape
 from tests.provider import FakeProvider, behaviours, faults
@@ -22,6 +23,15 @@ from tests.provider.seen import Seen
 from tests.rubric_upload.support import put
 
 LONG_ANSWER = "Paris is the capital of France, and has been for many centuries."
+HALF = CRITERION.replace("weight = 1.0", "weight = 0.5")
+TWO_CRITERIA = HALF + HALF.replace('"quality"', '"style"').replace("How good", "How well put")
+SOFT = """
+[[rules]]
+rule = "max_chars"
+hard = false
+weight = 1.0
+limit = 10
+"""
 BODY: dict[str, Any] = {
     "rubric": "quality",
     "prompt": "What is the capital of France?",
@@ -50,6 +60,66 @@ def test_the_answers_are_the_same(service: RunningService, provider: FakeProvide
     assert all(0.0 <= answer["verdicts"][0]["latency_ms"] < 1000.0 for answer in later)
     assert later[-1]["metadata"] == {"latency_ms": 7, "step": [1, {"é": None}]}
     assert (later[-1]["reward"], later[-1]["usage"]["upstream_requests"]) == (0.75, 0)
+
+
+@pytest.mark.parametrize(
+    ("judging", "spec", "body"),
+    [
+        ({}, {}, {"metadata": {"step": 1}}),
+        ({"panel_size": 2}, {}, {"judges": None, "candidate": {"text": LONG_ANSWER}}),
+        ({"score": "expected"}, {"top_logprobs": 20}, {}),
+        ({"score": "expected"}, {}, {}),
+        ({"ask": "together"}, {}, {"candidate": {"text": "Paris\u2028\x00"}}),
+    ],
+    ids=["one judge", "a panel", "expected", "not expected", "together"],
+)
+def test_a_short_answer_says_what_a_long_one_says(
+    provider: FakeProvider,
+    tmp_path: Path,
+    store: Path,
+    judging: dict[str, Any],
+    spec: dict[str, Any],
+    body: dict[str, Any],
+) -> None:
+    """The process that asked the judge repeats what another one makes of the verdicts it finds."""
+    top = "weights = {rule = 0.25, model = 0.75}"
+    write_rubric(tmp_path, criteria=TWO_CRITERIA, rules=SOFT, top=top, **judging)
+    judges = Judges(provider).add("main", "alpha", **spec).add("other", "beta")
+    provider.behave("main", scores({"4": 0.6, "5": 0.3, "2": 0.1}))
+    with judged_by(judges, tmp_path, store=store, breaker=False) as service:
+        short = times(service, 3, **body)[1:]
+    with judged_by(judges, tmp_path, store=store, breaker=False) as service:
+        long = first_kept(service, **body)
+
+    assert [timeless(answer) for answer in short] == [timeless(long)] * 2
+
+
+def first_kept(service: RunningService, **more: Any) -> dict[str, Any]:
+    """The first answer for which no judge was asked: a store that is slow just now is not waited
+    for.
+    """
+    for _ in range(100):
+        (answer,) = times(service, 1, **more)
+        if all(verdict["cached"] for verdict in answer["verdicts"]):
+            return answer
+    raise AssertionError("a judge was asked each time")
+
+
+def test_each_has_its_own_metadata(service: RunningService, provider: FakeProvider) -> None:
+    """The same question with other metadata is the same question; what is no metadata is refused,
+    however well the rest is known.
+    """
+    told: list[Any] = [{"step": 1}, {"step": 2, "é": [None, 0.5]}, {}, None]
+    answers = [service.post("/v1/assess", {**BODY, "metadata": one}) for one in told]
+    (without,) = times(service, 1)
+    refused = [
+        service.http.post("/v1/assess", json={**BODY, "metadata": one}) for one in ([], "x", 1)
+    ]
+
+    assert [answer["metadata"] for answer in answers] == told
+    assert without == {**answers[-1], "verdicts": without["verdicts"]}
+    assert len(provider.requests) == 1
+    assert [answer.status_code for answer in refused] == [422] * 3
 
 
 def test_each_is_counted(service: RunningService) -> None:
@@ -127,15 +197,11 @@ def test_a_judge_that_failed_is_asked_again(
     assert [len(answer["verdicts"]) for answer in alone + both] == [1] * 4 + [2] * 3
 
 
-HALF = CRITERION.replace("weight = 1.0", "weight = 0.5")
-TWO_CRITERIA = HALF + HALF.replace('"quality"', '"style"').replace("How good", "How well put")
-
-
 def test_a_verdict_that_was_shared_is_looked_for_like_others(
     provider: FakeProvider, tmp_path: Path, store: Path
 ) -> None:
     """Whoever waits for a verdict that another request asks for has it before it is in the store.
-    That answer is not remembered, for nobody has seen the record.
+    That answer is given again only as long as the store has the verdict.
     """
     write_rubric(tmp_path, criteria=TWO_CRITERIA)
     judges = Judges(provider).add("main", "alpha")

@@ -212,6 +212,8 @@ def test_what_redis_lost_is_not_judged_again(
     for service in two:
         well(service, provider)
         assert service.post("/v1/assess", body)["verdicts"][0]["cached"] is True
+        # The first to notice puts it back, beside its answer.
+        assert provider.wait_until(lambda: bool(redis.command("KEYS", "jv:*").split()))
 
     assert len(provider.requests) == 1
 

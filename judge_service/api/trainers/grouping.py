@@ -13,7 +13,6 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -67,18 +66,18 @@ class Members:
         """The same response, which takes note of whether there was somebody to tell."""
         assert self._held is not None  # noqa: S101 - entered
         final = self._call.options.drop or all(one.failure is None for one in found)
-        return _Delivered(response, self._call.request, self._held, self._stack.pop_all(), final)
+        return _Delivered(response, self._call, self._held, self._stack.pop_all(), final)
 
 
 class _Delivered(Response):
     """A response to members. ``final``: whoever reads it does not come back."""
 
     def __init__(
-        self, inner: Response, request: Request, members: Held, stack: AsyncExitStack, final: bool
+        self, inner: Response, call: Call, members: Held, stack: AsyncExitStack, final: bool
     ) -> None:
         super().__init__()
         self._inner = inner
-        self._request = request
+        self._call = call
         self._members = members
         self._stack = stack
         self._final = final
@@ -88,9 +87,12 @@ class _Delivered(Response):
         async with self._stack:
             for _ in range(ROUNDS):
                 await asyncio.sleep(0)
-            gone = await self._request.is_disconnected()
+            final = self._final and not await self._call.request.is_disconnected()
+            if final:
+                await self._members.about_to_answer(self._call.deadline.left())
+                final = not await self._call.request.is_disconnected()
             await self._inner(scope, receive, send)
-            self._members.answered = self._final and not gone
+            self._members.answered = final
 
 
 def join_of(call: Call, item: Item) -> JoinRequest:
