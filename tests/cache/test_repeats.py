@@ -112,9 +112,8 @@ def test_each_has_its_own_metadata(service: RunningService, provider: FakeProvid
     told: list[Any] = [{"step": 1}, {"step": 2, "é": [None, 0.5]}, {}, None]
     answers = [service.post("/v1/assess", {**BODY, "metadata": one}) for one in told]
     (without,) = times(service, 1)
-    refused = [
-        service.http.post("/v1/assess", json={**BODY, "metadata": one}) for one in ([], "x", 1)
-    ]
+    wrong: list[Any] = [[], "x", 1]
+    refused = [service.http.post("/v1/assess", json={**BODY, "metadata": one}) for one in wrong]
 
     assert [answer["metadata"] for answer in answers] == told
     assert without == {**answers[-1], "verdicts": without["verdicts"]}
