@@ -323,6 +323,40 @@ def test_content_parts_of_any_type(
     ]
 
 
+THOUGHTS: dict[str, Any] = {
+    "Anthropic": {"type": "thinking", "thinking": "hm", "signature": "x"},
+    "hidden": {"type": "redacted_thinking", "data": "x"},
+    "Mistral": {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+    "Bedrock": {"type": "reasoningContent", "reasoningText": {"text": "hm"}},
+    "OpenAI": {"type": "reasoning_text", "text": "hm"},
+    "Gemini": {"text": "hm", "thought": True},
+}
+
+
+@pytest.mark.parametrize("thought", THOUGHTS.values(), ids=THOUGHTS)
+def test_reasoning_parts_are_no_answer(
+    service: RunningService, provider: FakeProvider, thought: dict[str, Any]
+) -> None:
+    """What a model thought is left out, in whichever part it stands; thoughts alone are empty."""
+
+    def judged(*content: dict[str, Any]) -> dict[str, Any]:
+        turn = {"role": "assistant", "content": [*content]}
+        return service.assess({"messages": [turn], "family": "own"})
+
+    assert judged(thought, {"type": "text", "text": "72"})["status"] == "success"
+    assert shown(provider) == ["72"]
+    alone = judged(thought)
+    assert (alone["reward"], alone["short_circuited"]) == (0.0, True)
+
+
+def test_a_refusal_part_is_said(service: RunningService, provider: FakeProvider) -> None:
+    """It is the text of its turn, like the field of that name."""
+    parts = [{"type": "refusal", "refusal": "I can't help with that."}]
+
+    assert service.assess({"messages": [{"role": "assistant", "content": parts}]})["reward"] == 0.75
+    assert shown(provider) == ["I can't help with that."]
+
+
 TAKEN: dict[str, Any] = {
     "null where optional": {**GOOD, "reference": None, "judges": None, "metadata": None},
     "whole number for timeout_s": {**GOOD, "timeout_s": 30},

@@ -28,6 +28,7 @@ from judge_service.request import (
     Strategy,
 )
 from judge_service.rubric.rubric import ID_PATTERN
+from judge_service.text.parts import said
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 MAX_TEXT_BYTES = 1024 * 1024
@@ -92,7 +93,9 @@ class ToolCallBody(Wire):
 
 
 class PartBody(BaseModel):
-    """One part of a message's content. Only text is judged; other parts are named, not shown."""
+    """One part of a message's content. Only text is judged, a refusal's too; other parts are named,
+    not shown, and reasoning is left out.
+    """
 
     model_config = ConfigDict(
         extra="allow",
@@ -113,9 +116,9 @@ class PartBody(BaseModel):
             raise ValueError("a text part needs a text")
         return self
 
-    def domain(self) -> str:
-        """The text, or a placeholder that says what stood there."""
-        return self.text if self.text is not None else f"({self.type} part, not shown)"
+    def domain(self) -> str | None:
+        """The text, or a placeholder that says what stood there; None for reasoning."""
+        return said({**(self.model_extra or {}), "type": self.type, "text": self.text})
 
 
 class MessageBody(Wire):
@@ -147,7 +150,8 @@ class MessageBody(Wire):
 
     def _text(self) -> str:
         if isinstance(self.content, list):
-            return "\n".join(part.domain() for part in self.content)
+            told = (part.domain() for part in self.content)
+            return "\n".join(text for text in told if text is not None)
         return self.content if self.content is not None else self.refusal or ""
 
     def domain(self) -> Message:

@@ -62,7 +62,10 @@ def test_a_conversation_with_tools(service: RunningService, provider: FakeProvid
          "id": "fc_1", "status": "completed"},
         {"type": "function_call_output", "call_id": "c1", "output": "found"},
         {"type": "message", "role": "assistant",
-         "content": [{"type": "output_text", "text": "4 done"}]},
+         "content": [
+             {"type": "reasoning_text", "text": "hmm"}, {"type": "text", "text": None},
+             {"type": "output_text", "text": "4 done"},
+         ]},
     ]  # fmt: skip
     assert verify(service, body)["reward"] == 0.75
 

@@ -9,6 +9,7 @@ from typing import Any
 from judge_service.api.problems import Problem
 from judge_service.api.schemas import MAX_MESSAGES, MAX_TEXT_BYTES
 from judge_service.rubric.rubric import Rubric
+from judge_service.text.parts import said
 from judge_service.types import Message, ToolCall
 
 MAX_NAME_CHARS = 128
@@ -108,7 +109,8 @@ def content_of(value: Any, field: str) -> str:
         return value
     if not isinstance(value, list):
         raise wrong(field, "must be a text, a list of parts or null")
-    return "\n".join(_part(part, f"{field}[{n}]") for n, part in enumerate(value))
+    told = (_part(part, f"{field}[{n}]") for n, part in enumerate(value))
+    return "\n".join(text for text in told if text is not None)
 
 
 def call_of(name: Any, arguments: Any, call_id: Any) -> ToolCall:
@@ -128,15 +130,13 @@ def first_there(sources: Sequence[Any], names: Sequence[str]) -> Any:
     return None
 
 
-def _part(value: Any, field: str) -> str:
+def _part(value: Any, field: str) -> str | None:
     if isinstance(value, str):
         return value
     part = object_of(value, field)
-    for name in ("text", "refusal"):
-        if isinstance(part.get(name), str):
-            return str(part[name])
-    kind = part.get("type")
-    return f"({kind[:32] if isinstance(kind, str) else 'unknown'} part, not shown)"
+    if part.get("type") == "text" and part.get("text") is None:
+        return None
+    return said(part)
 
 
 def _call(value: Any, field: str) -> ToolCall:
