@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from judge_service.cli.configuration import settings_of
 from judge_service.cli.drift_progress import progress
-from judge_service.cli.exits import INTERRUPTED, OK, UserError
+from judge_service.cli.exits import INTERRUPTED, OK, UsageError, UserError
 from judge_service.cli.gold_files import gold_path
 from judge_service.cli.loading import anchors_folder
+from judge_service.cli.pages import check_out
 from judge_service.cli.terminal import clean, err, note, out
 from judge_service.drift.asking import SideAsker
 from judge_service.drift.journal import Journal, Recorded, read_runs
@@ -68,13 +69,12 @@ def run(wanted: Wanted) -> int:
     gold = load_gold(gold_path(wanted.gold or "", anchors_folder(settings) / "gold"))
     recorded = None if wanted.baseline_run is None else read_runs(wanted.baseline_run)
     try:
-        report = asyncio.run(_ask(wanted, settings, environ, gold, recorded))
+        report = asyncio.run(_ask(wanted, settings, environ, gold, recorded, form))
     except KeyboardInterrupt:
         note("interrupted; the same command continues")
         return INTERRUPTED
     if report is None:
         return OK
-    _write(report, form, wanted.out)
     return {True: DRIFT, False: OK, None: NOT_ENOUGH}[report["drift"]]
 
 
@@ -84,23 +84,22 @@ def _format(wanted: Wanted) -> str:
         ending = "" if wanted.out is None else wanted.out.suffix.lstrip(".").lower()
         return {"json": "json", "html": "html", "htm": "html"}.get(ending, "text")
     if form not in FORMATS:
-        raise UserError(f"--format: {form!r} is none of {', '.join(FORMATS)}")
+        raise UsageError(f"--format: {form!r} is none of {', '.join(FORMATS)}")
     return form
 
 
 def _check_options(wanted: Wanted) -> None:
     if wanted.gold is None:
-        raise UserError("--gold: name the gold set")
+        raise UsageError("--gold: name the gold set")
     if wanted.baseline is None and wanted.baseline_run is None:
-        raise UserError("--baseline: name the judge to compare with, or give --baseline-run")
+        raise UsageError("--baseline: name the judge to compare with, or give --baseline-run")
     if wanted.candidate is None and wanted.runs is None:
-        raise UserError(
+        raise UsageError(
             "--candidate: name the judge to compare, or a file with --runs to record the baseline"
         )
     if wanted.candidate is None and wanted.baseline_run is not None:
-        raise UserError("--candidate: name the judge to compare with the recorded runs")
-    if wanted.out is not None and wanted.out.is_dir():
-        raise UserError(f"--out: {wanted.out}: is a folder")
+        raise UsageError("--candidate: name the judge to compare with the recorded runs")
+    check_out(wanted.out)
 
 
 async def _ask(
@@ -109,6 +108,7 @@ async def _ask(
     environ: Mapping[str, str],
     gold: GoldSet,
     recorded: Recorded | None,
+    form: str,
 ) -> dict[str, Any] | None:
     from judge_service.service import open_service
 
@@ -116,13 +116,13 @@ async def _ask(
         opened = open_service(replace(settings, require_family=False), environ)
         service = await opened.__aenter__()
     try:
-        return await _compare(wanted, service, gold, recorded)
+        return await _compare(wanted, service, gold, recorded, form)
     finally:
         await opened.__aexit__(None, None, None)
 
 
 async def _compare(
-    wanted: Wanted, service: Service, gold: GoldSet, recorded: Recorded | None
+    wanted: Wanted, service: Service, gold: GoldSet, recorded: Recorded | None, form: str
 ) -> dict[str, Any] | None:
     engine = service.engine
     before = None if recorded is None else _recorded_side(wanted, recorded, gold)
@@ -165,6 +165,8 @@ async def _compare(
             seed=wanted.seed,
             stopped=runner.stopped,
         )
+        # First the report: the runs are kept until it is there.
+        await asyncio.to_thread(_write, report, form, wanted.out)
         if runner.stopped is None:
             journal.finish()
     return report

@@ -154,6 +154,8 @@ def read_runs(path: Path) -> Recorded:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
     try:
         return _read(file, path)
+    except OSError as error:  # a folder, for one
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
     finally:
         os.close(file)
 
@@ -194,6 +196,7 @@ def _take(recorded: Recorded, line: Mapping[str, Any], where: str) -> None:
         raise ConfigError(f"{where}: not a line of a file of runs")
     try:
         judgement = judgement_of(line)
+        recorded.sides[side].check(judgement)
     except NotAJudgement as error:
         raise ConfigError(f"{where}: {error}") from None
     recorded.found[Place(side=side, run=run, item=judgement.item)] = judgement

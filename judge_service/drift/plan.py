@@ -72,8 +72,8 @@ class RunData:
 
     @property
     def first(self) -> Run:
-        """The run whose numbers are compared."""
-        return self.runs[0]
+        """The run whose numbers are compared; empty where the side was not asked about anything."""
+        return self.runs[0] if self.runs else {}
 
 
 def same_items(gold: GoldSet, data: RunData, where: str) -> None:

@@ -79,11 +79,11 @@ def position_counts(pairs: Iterable[Orders]) -> PositionCounts:
     counts: Counter[str] = Counter()
     for ab, ba in pairs:
         counts["n"] += 1
-        counts["decided"] += (ab in ("first", "second")) + (ba in ("first", "second"))
-        counts["first_won"] += (ab == "first") + (ba == "second")
         if ab is None or ba is None:
             counts["error"] += 1
             continue
+        counts["decided"] += (ab != "tie") + (ba != "tie")
+        counts["first_won"] += (ab == "first") + (ba == "second")
         gain = gained(ab, ba)
         if gain is None:
             counts["consistent"] += 1

@@ -37,7 +37,8 @@ def make_report(
     seed: int = SEED,
     stopped: str | None = None,
 ) -> dict[str, Any]:
-    """Compare two sides. ``stopped`` is why not everything was asked, if so.
+    """Compare two sides. ``stopped`` is why not everything was asked, if so; what was not asked
+    may have drifted, so that "no drift" is not said then.
 
     The same runs always give the same report. Raises ConfigError where the runs are not of these
     items or cannot be compared.
@@ -51,7 +52,7 @@ def make_report(
         compare_criterion(lined, n, () if n is None else baseline.side.scales[n], seed=seed)
         for n in names
     ]
-    verdict = decide(lined, found)
+    verdict = decide(lined, found, stopped)
     parts = [_part(lined, one, verdict, seed=seed) for one in found]
     report: dict[str, Any] = {
         "n": lined.n,
@@ -59,7 +60,7 @@ def make_report(
         "failed": lined.failed,
         "short_circuited": lined.short_circuited,
         "drift": verdict.drift,
-        "reasons": [*verdict.reasons, *([stopped] if stopped else [])],
+        "reasons": list(verdict.reasons),
         **(parts[0] if len(parts) == 1 else _whole(lined, found, seed=seed)),
         "position": {n: bias.position(d, gold.items) for n, d in _sides(lined)},
         "changed": most_changed(lined, top),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judge_service.drift.asking import SideAsker
+from judge_service.drift.ceiling import Ceiling, UnknownPrice
 from judge_service.drift.journal import Journal
 from judge_service.drift.judgement import Judgement
 from judge_service.drift.plan import Place, Plan, SideName
@@ -16,13 +17,11 @@ from judge_service.errors import ConfigError, RequestError
 from judge_service.gold.item import GoldItem
 from judge_service.gold.scale import off_scale, scales_of
 
+__all__ = ["Progress", "Runner", "UnknownPrice"]
+
 MAX_FAULTS = 10
 FIRST_LOOK = 8
 """How many judgements an estimate of cost and time needs."""
-
-
-class UnknownPrice(ConfigError):
-    """A ceiling cannot be kept with a judge whose price is not known."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,8 +87,7 @@ class Runner:
     retry_failed: bool = False
     watch: Watch = lambda _: None
     stopped: str | None = None
-    _in_flight: int = 0
-    _dearest: float = 0.0
+    _ceiling: Ceiling | None = None
 
     def check(self) -> None:
         """Raise ConfigError for items that can never be asked about, or whose labels are not on the
@@ -120,23 +118,16 @@ class Runner:
         progress = Progress(
             total=len(places), known=len(places) - len(wanted), known_usd=math.fsum(costs)
         )
-        self._dearest = max(costs, default=0.0)
+        self._ceiling = self._made_ceiling()
         self.watch(progress)
         waiting = iter(wanted)
+        while self._is_learning(wanted) and (next_one := self._next(waiting, progress)) is not None:
+            await self._ask(*next_one, progress)
 
         async def work() -> None:
             # All draw from one iterator, so the next free one takes the next item.
-            for place, item in self._within(waiting, progress):
-                self._in_flight += 1
-                try:
-                    judgement = await self.askers[place.side].judge(item)
-                finally:
-                    self._in_flight -= 1
-                self.journal.add(place, judgement)
-                progress.count(judgement)
-                self._dearest = max(self._dearest, judgement.usage.cost_usd or 0.0)
-                self._check_price(progress)
-                self.watch(progress)
+            while (next_one := self._next(waiting, progress)) is not None:
+                await self._ask(*next_one, progress)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -146,30 +137,52 @@ class Runner:
             raise errors.exceptions[0] from None
         return progress
 
+    def _made_ceiling(self) -> Ceiling | None:
+        if self.ceiling_usd is None:
+            return None
+        sides = {name: asker.side for name, asker in self.askers.items()}
+        ceiling = Ceiling(usd=self.ceiling_usd, sides=sides)
+        for place, item in self.plan.places():
+            if (found := self.journal.found.get(place)) is not None:
+                ceiling.count(place.side, item, found)
+        return ceiling
+
+    def _is_learning(self, wanted: Sequence[tuple[Place, GoldItem]]) -> bool:
+        """Whether judgements are asked for one by one, for nobody knows yet what they cost."""
+        ceiling = self._ceiling
+        return ceiling is not None and not all(ceiling.is_known(p.side) for p, _ in wanted)
+
+    def _next(
+        self, waiting: Iterator[tuple[Place, GoldItem]], progress: Progress
+    ) -> tuple[Place, GoldItem] | None:
+        """What to ask for next, None where there is no more or the ceiling is reached."""
+        found = next(waiting, None) if self.stopped is None else None
+        if found is None or self._ceiling is None:
+            return found
+        place, item = found
+        why_not = self._ceiling.why_not(place.side, item)
+        if why_not is None:
+            return found
+        self.stopped = f"{why_not}, {progress.left} judgements to go"
+        return None
+
+    async def _ask(self, place: Place, item: GoldItem, progress: Progress) -> None:
+        ceiling = self._ceiling
+        if ceiling is not None:
+            ceiling.begin(place.side)
+        try:
+            judgement = await self.askers[place.side].judge(item)
+        finally:
+            if ceiling is not None:
+                ceiling.end(place.side)
+        self.journal.add(place, judgement)
+        progress.count(judgement)
+        if ceiling is not None:
+            ceiling.count(place.side, item, judgement)
+        self.watch(progress)
+
     def _is_wanted(self, place: Place) -> bool:
         known = self.journal.found.get(place)
         if known is None:
             return True
         return self.retry_failed and known.status == "failed" and known.retryable
-
-    def _within(
-        self, waiting: Iterator[tuple[Place, GoldItem]], progress: Progress
-    ) -> Iterator[tuple[Place, GoldItem]]:
-        for place, item in waiting:
-            if self.ceiling_usd is not None:
-                # As dear as the dearest so far: a ceiling that was passed is none.
-                spent = progress.known_usd + progress.cost_usd
-                if spent + (self._in_flight + 1) * self._dearest > self.ceiling_usd:
-                    self.stopped = (
-                        f"the ceiling of ${self.ceiling_usd:g} would be passed: "
-                        f"${spent:.4f} spent, {progress.left} judgements to go"
-                    )
-                    return
-            yield place, item
-
-    def _check_price(self, progress: Progress) -> None:
-        if self.ceiling_usd is not None and progress.unknown_cost_calls:
-            raise UnknownPrice(
-                "a ceiling of cost cannot be kept: the price of a judge is not known; give it one "
-                "with price in judges.toml"
-            )

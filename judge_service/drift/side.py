@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from judge_service.drift.judgement import Judgement, NotAJudgement
 from judge_service.errors import ConfigError
 from judge_service.gold.item import GoldSet, Kind
 from judge_service.judges.judge import Bench, JudgeSpec, fingerprint
@@ -32,6 +33,20 @@ class SideInfo:
     kind: Kind
     scales: Mapping[str, tuple[int, ...]]
     weights: Mapping[str, float]
+
+    def check(self, judgement: Judgement) -> None:
+        """Raise NotAJudgement for one that the side cannot have given."""
+        if judgement.status != "judged":
+            return
+        if self.kind == "compare":
+            if judgement.outcome is None:
+                raise NotAJudgement("a judgement of a pair has an outcome")
+            return
+        if judgement.points.keys() != self.scales.keys():
+            raise NotAJudgement(f"a judgement has points on {', '.join(self.scales)}, no others")
+        for name, point in judgement.points.items():
+            if point not in self.scales[name]:
+                raise NotAJudgement(f"{point} is no point of {name!r}")
 
     def wire(self) -> dict[str, Any]:
         """JSON-ready values; ``side_info_of`` reads them back."""

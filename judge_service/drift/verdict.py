@@ -30,9 +30,10 @@ class Verdict:
     adjusted: dict[str | None, float]
 
 
-def decide(lined: Lined, found: Sequence[Compared]) -> Verdict:
+def decide(lined: Lined, found: Sequence[Compared], stopped: str | None = None) -> Verdict:
     """Drift is called where the test rejects at 5 % (Holm over the criteria), or agreement or kappa
-    lies below the noise floor (each measure with Holm over the criteria, too).
+    lies below the noise floor (each measure with Holm over the criteria, too). Of a run that was
+    ``stopped``, for the reason given, "no drift" is not said.
     """
     adjusted = holm({one.criterion: one.test.p_value for one in found if one.test is not None})
     reasons: dict[str | None, tuple[str, ...]] = {}
@@ -44,11 +45,13 @@ def decide(lined: Lined, found: Sequence[Compared]) -> Verdict:
         reasons[one.criterion] = tuple(said)
     why_not = _too_little(lined)
     if why_not is not None:
-        return Verdict(drift=None, reasons=(why_not,), by_criterion=reasons, adjusted=adjusted)
+        whys = (why_not,) if stopped is None else (why_not, stopped)
+        return Verdict(drift=None, reasons=whys, by_criterion=reasons, adjusted=adjusted)
     all_reasons = tuple(reason for said in reasons.values() for reason in said)
-    return Verdict(
-        drift=bool(all_reasons), reasons=all_reasons, by_criterion=reasons, adjusted=adjusted
-    )
+    drift = True if all_reasons else None if stopped is not None else False
+    if stopped is not None:
+        all_reasons = (*all_reasons, stopped)
+    return Verdict(drift=drift, reasons=all_reasons, by_criterion=reasons, adjusted=adjusted)
 
 
 def _too_little(lined: Lined) -> str | None:

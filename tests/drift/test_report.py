@@ -155,6 +155,8 @@ def test_position_counts_add_up() -> None:
     assert (found.primacy, found.recency) == (3, 2)
     assert (found.flip_full, found.flip_tie) == (2, 3)
     assert found.preference_fairness == pytest.approx(-1 / 7)
+    # Of the seven that have both: the orders that failed say nothing of positions.
+    assert (found.first_won, found.decided) == (5, 9)
 
 
 def test_several_criteria_stand_apart(bench: Bench) -> None:

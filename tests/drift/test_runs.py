@@ -231,6 +231,63 @@ def test_a_ceiling_of_cost_is_kept(bench: Bench) -> None:
     assert len(bench.provider.requests) == 30
 
 
+@pytest.mark.parametrize("concurrency", ["1", "64"])
+@pytest.mark.parametrize("ceiling", ["0", "0.5", "1.5", "3"])
+def test_a_ceiling_holds_from_the_first_judgement_on(
+    bench: Bench, ceiling: str, concurrency: str
+) -> None:
+    """Nobody is asked for what a judge's price says might pass it, and the end has its reason."""
+    priced = Judges(bench.provider)
+    for judge in ("alpha", "beta"):
+        bench.provider.behave(
+            judge, behaviours.with_usage(behaviours.honest(), replies.Usage(prompt=1000))
+        )
+        priced.add(judge, price={"input": 1000.0, "output": 0.0})
+    priced.write(bench.folder)
+    ran = bench.drift("--max-cost", ceiling, "--concurrency", concurrency, gold=points(9))
+
+    assert ran.code == 3
+    assert ran.report["drift"] is None
+    assert f"the ceiling of ${ceiling} would be passed" in ran.report["reasons"][-1]
+    assert ran.report["usage"]["cost_usd"] <= float(ceiling)
+
+
+def test_a_run_that_a_ceiling_ends_is_no_clean_bill(bench: Bench) -> None:
+    """However little is missing: what was not asked may have drifted."""
+    priced = Judges(bench.provider)
+    for judge in ("alpha", "beta"):
+        bench.provider.behave(
+            judge, behaviours.with_usage(behaviours.honest(), replies.Usage(prompt=1000))
+        )
+        priced.add(judge, price={"input": 1.0, "output": 0.0})
+    priced.write(bench.folder)
+    ran = bench.drift("--max-cost", "0.0595", gold=points(20))
+
+    assert ran.report["judged"] == 19
+    assert (ran.code, ran.report["drift"]) == (3, None)
+
+
+def test_a_request_without_an_answer_counts_as_dear(bench: Bench) -> None:
+    """What it cost is not known; under a ceiling it counts as the most it may have been."""
+    bench.provider.behave("beta", behaviours.slow(behaviours.honest(), 60.0))
+    priced = Judges(bench.provider)
+    for judge in ("alpha", "beta"):
+        priced.add(judge, price={"input": 1.0, "output": 1.0}, attempt_timeout_s=1.0)
+    priced.write(bench.folder)
+    ran = bench.drift("--max-cost", "0.01", "--timeout", "0.5", "--repeat", "1", gold=points(3))
+
+    assert ran.code == 3
+    assert ran.report["candidate"]["failed"] == 3
+
+
+def test_a_report_that_cannot_be_written_costs_nothing(bench: Bench) -> None:
+    """Its place is looked at before anybody is asked."""
+    ran = bench.drift("--out", str(bench.folder / "nowhere" / "x.json"), gold=points(4))
+
+    assert (ran.code, bench.provider.requests) == (1, [])
+    assert "--out" in ran.err
+
+
 def test_a_ceiling_needs_a_price(bench: Bench) -> None:
     """What is unknown is not free."""
     ran = bench.drift("--max-cost", "1", gold=points(4))
@@ -371,3 +428,29 @@ def test_the_report_goes_to_a_file_in_the_form_of_its_name(bench: Bench, tmp_pat
     assert (tmp_path / "drift.html").read_text().startswith("<!doctype html>")
     assert as_json.code == 0
     assert (tmp_path / "drift.json").read_text().startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("found", "written"),
+    [('"points": {"quality": 4}', '"points": {"quality": 9}'), ('{"quality": 4}', '{"style": 4}')],
+    ids=["off the scale", "another criterion"],
+)
+def test_recorded_points_have_to_be_the_side_s(bench: Bench, found: str, written: str) -> None:
+    """A file that says what the judge cannot have said is refused by its line."""
+    runs = bench.folder / "alpha.runs"
+    bench.drift("--runs", str(runs), gold=points(4))
+    text = runs.read_text()
+    assert found in text
+    runs.write_text(text.replace(found, written, 1))
+    ran = bench.drift("--baseline-run", str(runs), gold=points(4))
+
+    assert ran.code == 1
+    assert f"{runs}: line " in ran.err
+
+
+def test_a_folder_is_no_file_of_runs(bench: Bench) -> None:
+    """One line says so."""
+    ran = bench.drift("--baseline-run", str(bench.folder), gold=points(4))
+
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "is a directory" in ran.err.lower()
