@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from judge_service.judges.family import (
     MAX_NAME_CHARS,
     bare_name,
+    declared_families,
     families_of,
     floating_alias,
     known_families,
@@ -285,6 +286,7 @@ def test_a_mebibyte_of_name_is_fast(part: str) -> None:
     same_name(name, name + "x")
     floating_alias(name)
     normalize_family(name)
+    declared_families(name)
     assert time.perf_counter() - start < 5.0
 
 
@@ -363,6 +365,35 @@ def test_floating_alias(name: str, floats: bool) -> None:
 def test_normalize_family(word: str, family: str) -> None:
     """Any word is a family; synonyms, case and version numbers of known ones fall together."""
     assert normalize_family(word) == family
+
+
+@pytest.mark.parametrize(
+    ("word", "families"),
+    {
+        "qwen+deepseek": {"qwen", "deepseek"},
+        "Qwen, DeepSeek": {"qwen", "deepseek"},
+        "qwen|deepseek": {"qwen", "deepseek"},
+        "qwen;deepseek": {"qwen", "deepseek"},
+        "Qwen/Qwen3-4B": {"qwen", "qwen/qwen3-4b"},
+        "qwen3:4b": {"qwen", "qwen3:4b"},
+        "qwen/deepseek": {"qwen", "deepseek", "qwen/deepseek"},
+        "qwen-family": {"qwen"},
+        "'qwen'": {"qwen"},
+        '["qwen"]': {"qwen"},
+        "qwen\u200b": {"qwen"},
+        "\uff51wen": {"qwen"},
+        "our own": {"our-own"},
+        "unknown": set(),
+        "None": set(),
+        "n/a": set(),
+        " + ": set(),
+    }.items(),
+)
+def test_declared_families(word: str, families: set[str]) -> None:
+    """What a caller declares excludes its family however it is written: joined, as a model's name,
+    with signs nobody sees. A word that says nothing declares nothing.
+    """
+    assert declared_families(word) == families
 
 
 def test_normalized_words_stay() -> None:

@@ -108,10 +108,14 @@ def test_the_model_asked_is_accepted(requested: str, served: str) -> None:
         ("together_ai/deepseek-ai/DeepSeek-R1", "Qwen/Qwen3-235B-A22B"),
         ("openai/gpt-oss-120b", "GEMMA-3-27B-IT"),
         ("mistral/mistral-small-latest", "openrouter/qwen/qwen3-8b:free"),
+        ("openai/qwen3-32b", "DeepSeek-R1-Distill-Qwen-32B"),
+        ("openai/llama-3.3-70b", "nvidia/Llama-3.1-Nemotron-70B-Instruct"),
     ],
 )
 def test_another_family_is_wrong(requested: str, served: str) -> None:
-    """A gateway that answers with another house's model is found out."""
+    """A gateway that answers with another house's model is found out; a distillation by another
+    house is its model, too.
+    """
     assert check(requested, served) is Served.WRONG
 
 

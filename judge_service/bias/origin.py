@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge_service.bias.record import Families, marks_of
-from judge_service.judges.family import families_of, normalize_family
+from judge_service.judges.family import declared_families, families_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def _families(metadata: Mapping[str, Any]) -> tuple[Families, ...] | None:
 
 def _family(value: object) -> Families:
     words = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    return frozenset(normalize_family(w) for w in words if isinstance(w, str)) - {""}
+    return frozenset[str]().union(*(declared_families(w) for w in words if isinstance(w, str)))
 
 
 def _model(value: object) -> Families:

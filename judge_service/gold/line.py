@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from judge_service.gold.item import GoldItem
-from judge_service.judges.family import normalize_family
+from judge_service.judges.family import declared_families, normalize_family
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 MAX_TEXT_BYTES = 1024 * 1024
@@ -227,7 +227,7 @@ def _prompt(prompt: str | tuple[_Message, ...]) -> Prompt:
 
 def _families(given: str | tuple[str, ...] | None) -> frozenset[str]:
     words = (given,) if isinstance(given, str) else given or ()
-    return frozenset(normalize_family(word) for word in words)
+    return frozenset[str]().union(*map(declared_families, words))
 
 
 def line_of(item: GoldItem) -> dict[str, Any]:

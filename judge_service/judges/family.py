@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import NamedTuple
+from unicodedata import category, normalize
 
 from judge_service.judges.family_table import FamilyTable, family_table
 
@@ -31,6 +32,10 @@ _FLOATING = re.compile(
     r"(?:^|[-_:@.])latest(?:$|[-_:@.])|@default$|^(?:auto|model[-_]router|.*-auto)$"
 )
 _SEPARATORS = re.compile(r"[\s_:@,+~()\[\]-]+")
+_JOINED = re.compile(r"[+,;|&]")
+_QUOTES = " \t\n\"'`[](){}"
+_FAMILY_END = re.compile(r"-(?:family|series|models?|based)$")
+_NONE = frozenset({"", "unknown", "none", "null", "nil", "n/a", "na", "undefined", "unspecified"})
 _VERSION_END = re.compile(r"[-_ ]?v?[0-9][0-9.]*[a-z]?$")
 
 
@@ -96,12 +101,38 @@ def normalize_family(word: str) -> str:
     ``"Meta"`` and ``"llama-3.1"`` are ``"llama"``, ``"GPT-4o"`` is ``"openai"``; a word the table
     does not know stays as it is, in case-folded form. A blank word gives ``""``.
     """
-    table = family_table()
     folded = "-".join(word[:MAX_NAME_CHARS].casefold().replace("_", "-").split())
-    for form in (folded, _VERSION_END.sub("", folded)):
-        if form in table.aliases:
-            return table.aliases[form]
-    return folded
+    return _alias(folded) or folded
+
+
+def _alias(folded: str) -> str:
+    aliases = family_table().aliases
+    for form in (folded, _VERSION_END.sub("", folded), _FAMILY_END.sub("", folded)):
+        if form in aliases:
+            return aliases[form]
+    return ""
+
+
+@lru_cache(maxsize=2048)
+def declared_families(word: str) -> frozenset[str]:
+    """The families that a caller declares with one word, however it is written: several are joined
+    (``qwen+deepseek``), and a model's name means its families, too. Empty for a word that says that
+    there is none to say (``unknown``).
+    """
+    plain = "".join(
+        char for char in normalize("NFKC", word[:MAX_NAME_CHARS]) if category(char) != "Cf"
+    )
+    found: set[str] = set()
+    for part in _JOINED.split(plain):
+        own = normalize_family(part.strip(_QUOTES))
+        if own in _NONE:
+            continue
+        found.add(own)
+        if own not in family_table().raw["family"]:
+            # What is no family's word may be a model's name. It stays a word of its own, too.
+            found |= families_of(_FAMILY_END.sub("", own))
+            found |= {name for piece in own.split("/") if (name := _alias(piece))}
+    return frozenset(found)
 
 
 def known_families() -> dict[str, str]:

@@ -33,8 +33,9 @@ def check_served(
     """Compare the model named in a reply with the judge that was asked.
 
     The requested name itself is right, in whatever spelling the provider echoes it. Otherwise
-    the name must match one of ``served_models``, where the operator gave some, and its family,
-    where it is known, must be the judge's or the requested name's.
+    the name must match one of ``served_models``, where the operator gave some, and its families,
+    where they are known, must all be the judge's or the requested name's: a distillation of a
+    model of the judge's family by another house is that house's, too.
 
     Args:
         requested: the judge's ``model``, a LiteLLM name.
@@ -60,7 +61,7 @@ def _checked(
         return Served.WRONG
     said = families_of(served)
     if said:
-        return Served.OK if said & (families | families_of(requested)) else Served.WRONG
+        return Served.OK if said <= families | families_of(requested) else Served.WRONG
     return Served.OK if served_models else Served.UNVERIFIED
 
 

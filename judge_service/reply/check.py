@@ -10,17 +10,9 @@ from judge_service.errors import (
     UpstreamError,
     WrongModel,
 )
+from judge_service.finish import CUT_OFF, FILTERED, ending
 from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.served_model import Served, check_served
-
-# Providers' words for how a reply ended, in lower case; all others are ordinary ends.
-_CUT_OFF = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
-)
-_FILTERED = frozenset(
-    {"content_filter", "content_filtered", "safety", "sensitive", "recitation", "blocklist",
-     "prohibited_content", "spii", "guardrail_intervened"}
-)  # fmt: skip
 
 
 def check_reply(judge: JudgeSpec, reply: ChatReply) -> Served:
@@ -37,14 +29,14 @@ def check_reply(judge: JudgeSpec, reply: ChatReply) -> Served:
     )
     if served is Served.WRONG:
         raise WrongModel(f"judge {judge.id!r} asked for {judge.model!r}, {reply.model!r} answered")
-    finish = (reply.finish_reason or "stop").lower()
-    if finish in _CUT_OFF:
+    finish = ending(reply.finish_reason)
+    if finish in CUT_OFF:
         spent = f", {reply.reasoning_tokens} of them on reasoning" if reply.reasoning_tokens else ""
         raise TruncatedReply(
             f"the reply was cut off after {reply.usage.completion_tokens} tokens{spent}; "
             "a larger max_output_tokens gives the judge room"
         )
-    if finish in _FILTERED:
+    if finish in FILTERED:
         raise ContentFiltered("the provider's content filter stopped the reply")
     if finish == "error":
         raise UpstreamError(f"judge {judge.id!r}: the provider broke off the reply")

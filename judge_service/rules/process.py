@@ -6,13 +6,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from .rule import PASSED, Finding, Rule, RuleInput, Texts, failed
+from judge_service.finish import CUT_OFF, ending
 
-_CUT_OFF = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length", "token_limit"}
-    | {"max_length", "incomplete", "model_context_window_exceeded", "context_length"}
-    | {"finish_reason_max_tokens", "finish_reason_length"}
-)
+from .rule import PASSED, Finding, Rule, RuleInput, Texts, failed
 
 
 class Finished(Rule):
@@ -21,9 +17,10 @@ class Finished(Rule):
     rule: Literal["finished"] = "finished"
 
     def check(self, given: RuleInput) -> Finding:
-        """Compare the finish reason, whatever its case."""
-        reason = (given.finish_reason or "").strip().casefold()
-        return failed("the answer was cut off at its token limit") if reason in _CUT_OFF else PASSED
+        """Compare the finish reason, however it is spelt."""
+        if ending(given.finish_reason) in CUT_OFF:
+            return failed("the answer was cut off at its token limit")
+        return PASSED
 
 
 class ToolCalls(Rule):

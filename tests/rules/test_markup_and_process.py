@@ -55,7 +55,18 @@ def test_the_score_falls_with_every_mark() -> None:
 
 @pytest.mark.parametrize(
     ("reason", "passed"),
-    [("length", False), ("MAX_TOKENS", False), ("stop", True), ("tool_calls", True), (None, True)],
+    [
+        ("length", False),
+        ("MAX_TOKENS", False),
+        ("max-tokens", False),
+        ("maxTokens", False),
+        ("max_completion_tokens", False),
+        ("FinishReason.LENGTH", False),
+        ("stop", True),
+        ("tool_calls", True),
+        ("", True),
+        (None, True),
+    ],
 )
 def test_a_cut_off_answer_is_not_finished(reason: str | None, passed: bool) -> None:
     """What the finish reason does not say is not held against the answer."""
