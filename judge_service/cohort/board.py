@@ -77,9 +77,7 @@ class Board:
         """Begin a generation; None where somebody else did. Raises StoreLost."""
         add = partial(self.store.add, self._serials, 1, SERIALS_S)
         began = Began(serial=await insist(add), closes_at=closes_at, at=now)
-        key = self._key(f"{number}:began")
-        body = self._signed(key, asdict(began))
-        if not await insist(lambda: self.store.put_new(key, body, self._ttl_s)):
+        if not await self._put_new(f"{number}:began", asdict(began)):
             return None
         self._began[number] = began
         await self._put("newest", {"number": number})
@@ -97,9 +95,8 @@ class Board:
         """Leave a candidate in a generation. Raises StoreLost."""
         short = short_of(entry.name)
         name = f"{number}:member:{short}"
-        key, value = self._key(name), {"entry": entry, "candidate": candidate}
-        body = self._signed(key, value)
-        if not await insist(lambda: self.store.put_new(key, body, self._ttl_s)):
+        value = {"entry": entry, "candidate": candidate}
+        if not await self._put_new(name, value):
             (there,) = await self._read(name)
             other = there is None or there["entry"][1] != entry.own
             # A held member that left frees its name as well.
@@ -147,9 +144,7 @@ class Board:
 
     async def close(self, number: int, closed: Closed) -> Closed:
         """Say who belongs to a generation; what was said first holds. Raises StoreLost."""
-        key = self._key(f"{number}:closed")
-        body = self._signed(key, closed_json(closed))
-        if not await insist(lambda: self.store.put_new(key, body, self._ttl_s)):
+        if not await self._put_new(f"{number}:closed", closed_json(closed)):
             await self._refresh([number])
             return self._closed.get(number, closed)
         self._closed[number] = closed
@@ -209,6 +204,17 @@ class Board:
         name = f"{number}:mark:{short_of(entry.name)}"
         await self._put(name, _mark(mark, entry), ttl_s)
 
+    async def mark_gone(self, number: int, entry: Entry, ttl_s: float) -> None:
+        """Say that a member's caller was lost, unless another one has come back for its answer and
+        has it: a slow store may take the two in either order. Raises StoreLost.
+        """
+        name = f"{number}:mark:{short_of(entry.name)}"
+        if await self._put_new(name, _mark("gone", entry), ttl_s):
+            return
+        (there,) = await self._read(name)
+        if there is None or there["mark"] == "gone" or there["by"] == entry.caller:
+            await self._put(name, _mark("gone", entry), ttl_s)
+
     async def marks(self, number: int, entries: Sequence[Entry]) -> list[Mark | None]:
         """What became of members that left. Raises StoreLost."""
         found = await self._read(*(f"{number}:mark:{short_of(one.name)}" for one in entries))
@@ -260,6 +266,13 @@ class Board:
             return await self.store.put(key, body, ttl_s or self._ttl_s) or None
 
         await insist(put)
+
+    async def _put_new(
+        self, name: str, value: Mapping[str, Any], ttl_s: float | None = None
+    ) -> bool:
+        key = self._key(name)
+        body = self._signed(key, value)
+        return await insist(lambda: self.store.put_new(key, body, ttl_s or self._ttl_s))
 
     def _key(self, name: str) -> str:
         return f"{self.name}:{name}"

@@ -28,7 +28,7 @@ from judge_service.judging.judged_event import pair_judged
 from judge_service.judging.judged_pair import ask_pair
 from judge_service.outcome import Order
 from judge_service.ranking.budget import strategy_of
-from judge_service.ranking.members import Distinct, distinct
+from judge_service.ranking.members import Distinct, digests_of, distinct
 from judge_service.ranking.schedule import all_orders, default_calls
 from judge_service.request import RankRequest
 from judge_service.types import Candidate
@@ -91,7 +91,8 @@ class Early:
         excluded, _ = known_families([one.shown for one in inspections], require=False)
         selection = select(case.request, case.rubric, case.bench, excluded)
         passing = [n for n, one in enumerate(inspections) if await self._fits(one, selection)]
-        return selection, distinct(case, inspections, passing, exact=exact)
+        digests = await digests_of(case, inspections)
+        return selection, distinct(digests, inspections, passing, exact=exact)
 
     async def _fits(self, one: Inspection, selection: Selection) -> bool:
         if one.broken is not None or not one.passed:

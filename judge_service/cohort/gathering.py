@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from judge_service.cohort.joined import Joined, incomplete, without_group
 from judge_service.cohort.member import Member
@@ -51,9 +52,13 @@ class Gathering:
             member.here = False
             self._watch.exit(member)
 
-    async def leave(self, member: Member, *, answered: bool) -> None:
-        """A held member's caller is no longer there. Raises StoreLost."""
-        async with self._watch.lock:
+    async def leave(self, member: Member, *, answered: bool, again: bool = False) -> None:
+        """A held member's caller is no longer there, or about to have what it came for; ``again``
+        where the store was lost before. Raises StoreLost.
+        """
+        # Nobody places it any more then: it does not wait for those who come, nor they for it.
+        settled = again or member.told
+        async with nullcontext() if settled else self._watch.lock:
             await self._placing.leave(member, answered=answered)
 
     def _left_s(self, member: Member) -> float:
@@ -65,8 +70,10 @@ class Gathering:
 
     def _late(self, member: Member) -> Joined:
         size = member.request.size
-        posted = without_group(DeadlineExceeded("the group was not judged in time"), size)
         room = self._watch.room_of(member)
+        arrived = None if room is None or room.closed is None else len(room.closed.entries)
+        late = DeadlineExceeded("the group was not judged in time")
+        posted = without_group(late, size, arrived=arrived)
         if room is not None and self._watch.waits(room):
             posted = incomplete(room.arrived, size)
         serial = 1 if room is None else room.began.serial

@@ -15,8 +15,9 @@ from judge_service.wire import error_wire, rank_wire
 
 _BLAMED = re.compile(r"\Acandidates\[\d+\](?:, candidates\[\d+\])*(?=: )")
 Posted = Mapping[str, Any]
-"""``group`` is the wire form of a ranking or None, ``members`` the names in its order, ``error``
-what it failed of, ``tries`` how often it was judged so far.
+"""``group`` is the wire form of a ranking or None, ``members`` the names in its order, ``arrived``
+how many members there were (None where that is not known), ``error`` what it failed of, ``tries``
+how often it was judged so far.
 """
 
 
@@ -42,8 +43,8 @@ def judged_group(entries: Sequence[Entry], size: int, outcome: RankOutcome, trie
     if not isinstance(outcome, Ranked):
         error = dict(error_wire(outcome.error))
         error["message"] = _by_name(error["message"], entries)
-    return {"members": [one.name for one in entries], "size": size, "group": rank_wire(outcome),
-            "error": error, "tries": tries}  # fmt: skip
+    return {"members": [one.name for one in entries], "arrived": len(entries), "size": size,
+            "group": rank_wire(outcome), "error": error, "tries": tries}  # fmt: skip
 
 
 def _by_name(message: str, entries: Sequence[Entry]) -> str:
@@ -59,12 +60,15 @@ def _by_name(message: str, entries: Sequence[Entry]) -> str:
     return _BLAMED.sub(names, message, count=1)
 
 
-def without_group(error: JudgingError, size: int, tries: int = 0) -> Posted:
+def without_group(
+    error: JudgingError, size: int, tries: int = 0, *, arrived: int | None = None
+) -> Posted:
     """What is told where there is no ranking."""
-    return {"members": None, "size": size, "group": None, "error": error_wire(error),
-            "tries": tries}  # fmt: skip
+    return {"members": None, "arrived": arrived, "size": size, "group": None,
+            "error": error_wire(error), "tries": tries}  # fmt: skip
 
 
 def incomplete(arrived: int, size: int) -> Posted:
     """What is told of a group that did not come together."""
-    return without_group(CohortIncomplete(f"{arrived} of {size} members arrived in time"), size)
+    lacking = CohortIncomplete(f"{arrived} of {size} members arrived in time")
+    return without_group(lacking, size, arrived=arrived)

@@ -73,10 +73,10 @@ class Leader:
             if tuple(one.entry for one in there) != closed.entries:
                 there = await self._left(number, closed)
             if len(there) < len(closed.entries):
-                return self._lost(number, member.request.size)
+                return self._lost(number, closed, member.request.size)
             return await self._judge(number, closed, there, member, deadline)
 
-    def _lost(self, number: int, size: int) -> Led | None:
+    def _lost(self, number: int, closed: Closed, size: int) -> Led | None:
         """What the members brought is no longer in the store. A store that has lost it has lost the
         lease as well: whoever had that may be judging yet, and takes it again in a moment.
         """
@@ -84,7 +84,7 @@ class Leader:
         if now - self._lost_at.setdefault(number, now) < LEAD_S:
             return None
         lost = InternalError("what the group's members brought is lost: the store has it not")
-        return without_group(lost, size), Usage()
+        return without_group(lost, size, arrived=len(closed.entries)), Usage()
 
     @asynccontextmanager
     async def _turn(self, number: int) -> AsyncIterator[bool]:
@@ -171,7 +171,7 @@ class Leader:
         if lost is None and part is None:
             lost = QuotaExhausted("the key's daily cost is used up")
         if lost is not None:
-            posted = without_group(lost, request.size, tries)
+            posted = without_group(lost, request.size, tries, arrived=len(closed.entries))
             await self._board.post(number, closed, posted, FAILED_KEPT_S)
             return posted, Usage()
         ranking = request.ranking(candidates)

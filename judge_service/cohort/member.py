@@ -93,6 +93,12 @@ class Member:
         """Whether it counts only while its caller is there."""
         return self.request.held
 
+    @property
+    def told(self) -> bool:
+        """Whether it was told what became of its group."""
+        answer = self.answer
+        return answer.done() and not answer.cancelled() and answer.exception() is None
+
     def candidate(self) -> dict[str, Any]:
         """What it brings, as JSON values."""
         return candidate_json(self.request.candidate)

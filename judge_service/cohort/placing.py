@@ -35,7 +35,8 @@ class Placing:
         self._presence = presence
         self._wall = wall
         self._ttl_s = ttl_s
-        self._done: set[tuple[int, str]] = set()
+        # Who was answered, as far as this process knows, and by the name of which caller.
+        self._done: dict[tuple[int, Entry], str] = {}
 
     async def place(self, member: Member) -> Posted | None:
         """Take a place, which then is the member's ``place``; or give what the member is told at
@@ -89,8 +90,8 @@ class Placing:
         return not counted
 
     async def leave(self, member: Member, *, answered: bool) -> None:
-        """A held member's caller is no longer there. ``answered``: it has what it came for. Raises
-        StoreLost.
+        """A held member's caller is no longer there. ``answered``: it has what it came for. Can be
+        said again, also where the first was wrong. Raises StoreLost.
         """
         if member.held:
             await self._leave(member, answered=answered)
@@ -99,19 +100,24 @@ class Placing:
 
     async def _leave(self, member: Member, *, answered: bool) -> None:
         place, board = member.place, self._board
-        member.place = None
         if place is None:
             return
         closed = place.closed or await board.closed(place.number)
+        mine = None if closed is None else closed.find(member.entry.name)
         if closed is None:
             await self._left(place.number, member.entry)
-        elif closed.find(member.entry.name) is not None:
-            if answered:
-                await board.mark(place.number, member.entry, "done")
-                return
-            await board.mark(place.number, member.entry, "gone", GONE_KEPT_S)
+        elif mine is not None and answered:
+            # Here it is known whatever the store says.
+            self._done[place.number, mine] = member.entry.caller
+            await board.mark(place.number, member.entry, "done")
+            return
+        elif mine is not None:
+            if self._done.get((place.number, mine)) == member.entry.caller:
+                del self._done[place.number, mine]
+            await board.mark_gone(place.number, member.entry, GONE_KEPT_S)
             if member.claimed:
                 await board.unclaim(place.number, member.entry)
+        member.place = None
 
     async def keep(self, member: Member) -> None:
         """Keep the part of another caller that a member has claimed. Raises StoreLost."""
@@ -172,19 +178,21 @@ class Placing:
         return False
 
     async def _is_done(self, number: int, entry: Entry) -> bool:
-        if (number, entry.name) not in self._done:
-            if (await self._board.marks(number, [entry]))[0] != "done":
-                return False
-            self._done.add((number, entry.name))
-        return True
+        """Whether a member with a name of its own was answered. It is read each time: one that was
+        about to be may turn out to be gone.
+        """
+        if (number, entry) in self._done:
+            return True
+        (mark,) = await self._board.marks(number, [entry])
+        return mark == "done"
 
     async def _is_lost(self, number: int, entry: Entry) -> bool:
         """Whether the caller of a member went unanswered: it hung up, or its process died."""
-        if (number, entry.name) in self._done:
+        if (number, entry) in self._done:
             return False
         (mark,) = await self._board.marks(number, [entry])
         if mark == "done":
-            self._done.add((number, entry.name))
+            self._done[number, entry] = ""
         if mark is not None:
             return mark == "gone"
         alive = await self._presence.signs([entry.host])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
@@ -44,6 +45,7 @@ class Visit:
         self._made = partial(Member.of, request, purse, deadline, caller, host)
         self._members: dict[bool, Member] = {}
         self._at: dict[bool, Gathering] = {}
+        self._answered: bool | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -79,15 +81,29 @@ class Visit:
         posted = without_group(lost, self._request.size)
         return Joined(name=self._request.member, generation=1, posted=posted)
 
+    @property
+    def named(self) -> bool:
+        """Whether its member has a name that another caller may bring."""
+        return not self._request.alike
+
     async def leave(self, *, answered: bool) -> None:
-        """A held member's caller goes. ``answered``: it has what it came for."""
-        for alone, gathering in self._at.items():
-            for _ in range(LEAVES):
-                try:
-                    await gathering.leave(self._members[alone], answered=answered)
-                except StoreLost:
-                    continue
-                break
+        """A held member's caller goes. ``answered``: it has what it came for; said again where it
+        turns out that it has not.
+        """
+        if self._answered == answered:
+            return
+        self._answered = answered
+        # What this process knows by itself need not wait for a store that is lost.
+        await asyncio.gather(*(self._leave(alone, answered=answered) for alone in self._at))
+
+    async def _leave(self, alone: bool, *, answered: bool) -> None:
+        gathering, member = self._at[alone], self._members[alone]
+        for number in range(LEAVES):
+            try:
+                await gathering.leave(member, answered=answered, again=number > 0)
+            except StoreLost:
+                continue
+            break
 
     async def _join(self, *, alone: bool) -> Joined:
         gathering = self._at.get(alone)

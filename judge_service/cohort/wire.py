@@ -58,12 +58,11 @@ def error_of(joined: Joined) -> str | None:
 
 def _group(joined: Joined) -> dict[str, Any]:
     posted, group = joined.posted, joined.posted["group"]
-    members = len(posted["members"] or ())
     return {
         "generation": joined.generation,
         "size": posted["size"],
-        "members": members,
-        "partial": 0 < members < posted["size"],
+        "members": posted["arrived"],
+        "partial": group is not None and posted["arrived"] < posted["size"],
         "strategy": None if group is None else group["strategy"],
         "zero_advantage": False if group is None else group["zero_advantage"],
         "pairs": None if group is None else group["pairs"],
