@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from judge_service.usage import Usage
+
 
 class JudgeServiceError(Exception):
     """Base class of everything raised on purpose."""
@@ -58,10 +60,13 @@ class InvalidRequest(RequestError):
 
 
 class JudgingError(JudgeServiceError):
-    """There is no verdict. ``retry_after_s`` is set when the judge named a time, in seconds."""
+    """There is no verdict. ``retry_after_s`` is set when the judge named a time, in seconds,
+    ``spent`` where the upstream request that failed may have cost something all the same.
+    """
 
     code: ClassVar[str] = "internal"
     retryable: ClassVar[bool] = True
+    spent: Usage | None = None
 
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)

@@ -31,11 +31,12 @@ class ConnectionBroken(Exception):
 
 @dataclass(slots=True)
 class Exchange:
-    """What one upstream request brought: ``status`` is None until a reply was read. At most
-    ``room`` bytes of its body are kept.
+    """What one upstream request brought: ``status`` is None until a reply was read, ``begun`` says
+    that one of a status of success began. At most ``room`` bytes of its body are kept.
     """
 
     status: int | None = None
+    begun: bool = False
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     too_large: bool = False

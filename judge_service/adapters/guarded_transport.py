@@ -38,6 +38,8 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         request.headers["accept-encoding"] = "identity"
         exchange = EXCHANGE.get()
         response = await self._client().send(request, stream=True)
+        if exchange is not None:
+            exchange.begun = response.is_success
         try:
             room = MAX_REPLY_BYTES if exchange is None else exchange.room
             body, too_large = await _read(response, room)

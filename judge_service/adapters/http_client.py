@@ -119,6 +119,7 @@ class HttpClient:
 
 
 async def _read(response: aiohttp.ClientResponse, exchange: Exchange) -> None:
+    exchange.begun = 200 <= response.status < 300
     body = BoundedBody(response.headers.get("Content-Encoding"), exchange.room)
     async for chunk in response.content.iter_any():
         if not body.add(chunk):

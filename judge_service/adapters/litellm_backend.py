@@ -21,9 +21,9 @@ from judge_service.adapters.exchange import Exchange, room_for
 from judge_service.adapters.guarded_transport import EXCHANGE, GuardedTransport
 from judge_service.adapters.litellm_errors import translate
 from judge_service.adapters.provider_errors import too_large
-from judge_service.adapters.provider_reply import protocol_body, reply_from, without_key
+from judge_service.adapters.provider_reply import protocol_body, reply_from, spent_on, without_key
 from judge_service.asking.backend import ChatCall, ChatReply
-from judge_service.errors import ConfigError
+from judge_service.errors import ConfigError, JudgingError
 from judge_service.judges.judge import JudgeSpec
 
 _O_SERIES = re.compile(r"o(?:1(?!-mini|-preview)|[3-9])(?:-|$)")
@@ -122,6 +122,13 @@ class LiteLLMBackend:
         await self.warm()
         exchange = Exchange(room=room_for(call.parameters))
         EXCHANGE.set(exchange)
+        try:
+            return await self._completed(call, exchange)
+        except JudgingError as error:
+            error.spent = spent_on(call.judge, exchange)
+            raise
+
+    async def _completed(self, call: ChatCall, exchange: Exchange) -> ChatReply:
         judge, key = call.judge, self._key(call.judge)
         try:
             response = await self._litellm.acompletion(
@@ -147,6 +154,7 @@ class LiteLLMBackend:
                     judge=judge.id,
                     sent=frozenset(call.parameters),
                     secret=self._keys.get(judge.id),
+                    text_sent=call.user,
                 ) from None
             response = None
         if exchange.too_large:

@@ -67,6 +67,7 @@ BY_CLASS: dict[str, tuple[type[JudgingError], bool]] = {
 }
 """LiteLLM's exception classes by name: the error each becomes, and whether it is permanent."""
 
+_NO_KEY = re.compile(r"missing (?:\w+ )?(?:credentials|api key)|_API_KEY is not set", re.IGNORECASE)
 _NO_CONNECTION = re.compile(r"\bconnection (?:error|refused)|cannot connect to", re.IGNORECASE)
 
 
@@ -77,18 +78,25 @@ def translate(
     judge: str,
     sent: frozenset[str],
     secret: str | None = None,
+    text_sent: str = "",
 ) -> JudgeServiceError:
     """The core's error for what LiteLLM raised.
 
     ``sent`` are the parameters that the request carried; ``secret`` (the judge's key) never gets
-    into a message.
+    into a message, and what is quoted of ``text_sent`` does not count.
     """
     status = exchange.status
     if status is None and _NO_CONNECTION.search(str(error)):
         return UpstreamError(f"judge {judge!r} cannot be reached: no connection to its address")
+    if status is None and _NO_KEY.search(str(error)):
+        return UpstreamAuthError(f"judge {judge!r} has no key: api_key_env is to name its variable")
     if status is None:
-        return _by_class(error, complaint_of(exchange, str(error), secret), judge, sent)
-    return error_of(exchange, status, judge=judge, sent=sent, secret=secret, otherwise=str(error))
+        complaint = complaint_of(exchange, str(error), secret, text_sent)
+        return _by_class(error, complaint, judge, sent)
+    return error_of(
+        exchange, status, judge=judge, sent=sent, secret=secret, otherwise=str(error),
+        text_sent=text_sent,
+    )  # fmt: skip
 
 
 def _by_name(error: Exception) -> str | None:

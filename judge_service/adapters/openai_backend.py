@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -12,11 +13,18 @@ from pydantic_core import PydanticSerializationError, to_json
 from judge_service.adapters.exchange import ConnectionBroken, Exchange, NoConnection, room_for
 from judge_service.adapters.prices import PriceList
 from judge_service.adapters.provider_errors import error_of
-from judge_service.adapters.provider_reply import from_protocol, protocol_body, without_key
+from judge_service.adapters.provider_reply import (
+    from_protocol,
+    protocol_body,
+    spent_on,
+    without_key,
+)
 from judge_service.adapters.routing import url_of
 from judge_service.asking.backend import ChatCall, ChatReply
-from judge_service.errors import JudgeTimeout, UpstreamError
+from judge_service.deadline import beside
+from judge_service.errors import JudgeTimeout, JudgingError, UpstreamError
 from judge_service.judges.judge import JudgeSpec
+from judge_service.text.size import LONG
 
 if TYPE_CHECKING:
     from judge_service.adapters.http_client import HttpClient
@@ -41,14 +49,23 @@ class OpenAIBackend:
 
     async def complete(self, call: ChatCall) -> ChatReply:
         """One upstream request. Raises a JudgingError or ParameterRefused."""
+        exchange = Exchange(room=room_for(call.parameters))
+        try:
+            return await self._completed(call, exchange)
+        except JudgingError as error:
+            error.spent = spent_on(call.judge, exchange)
+            raise
+
+    async def _completed(self, call: ChatCall, exchange: Exchange) -> ChatReply:
         judge = call.judge
         key = self._keys.get(judge.id)
-        exchange = Exchange(room=room_for(call.parameters))
         await self._post(call, key, exchange)
         raw = protocol_body(exchange)
         if raw is None:
-            sent = frozenset(call.parameters)
-            raise error_of(exchange, exchange.status or 0, judge=judge.id, sent=sent, secret=key)
+            raise error_of(
+                exchange, exchange.status or 0, judge=judge.id, sent=frozenset(call.parameters),
+                secret=key, text_sent=call.user,
+            )  # fmt: skip
         price = None if judge.price is not None else await self._cost(judge, raw, exchange)
         return without_key(from_protocol(raw, judge, price), key)
 
@@ -80,7 +97,9 @@ class OpenAIBackend:
         http = self._client or await self.http()
         try:
             async with asyncio.timeout(call.timeout_s + GRACE_S):
-                await http.post(url_of(call.judge), body_of(call), headers, exchange)
+                short = len(call.user) < LONG
+                body = body_of(call) if short else await beside(partial(body_of, call))
+                await http.post(url_of(call.judge), body, headers, exchange)
         except TimeoutError:
             raise JudgeTimeout(f"judge {judge!r} did not answer in time") from None
         except NoConnection:

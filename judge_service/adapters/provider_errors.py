@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge_service.adapters.exchange import Exchange
+from judge_service.adapters.quoted import without_quoted
 from judge_service.errors import (
     ContentFiltered,
     ContextTooLong,
@@ -31,7 +32,9 @@ _QUOTA = re.compile(
     r"billing[_ ](?:hard[_ ]limit|not[_ ]active)|credit balance is too low|out of credits|"
     r"all available credits|spending limit|arrearage|free[_ ]?tier[_ ]?only|account[_ ]?overdue|"
     r"free (?:tier|(?:allocated )?quota)\b[^.]{0,40}\b(?:exceeded|exhausted)|no resource package|"
-    r"balance is (?:insufficient|not enough)|余额不足|欠费",
+    r"balance is (?:insufficient|not enough)|reached your (?:specified )?(?:api )?usage limit|"
+    r"budget[_ ](?:has been[_ ])?exceeded|exceeded[_ ]?budget|spend(?:ing)?[_ ](?:limit|cap)|"
+    r"account is not active|check your billing|key limit exceeded|余额不足|欠费",
     re.IGNORECASE,
 )
 _WAIT = re.compile(
@@ -48,7 +51,7 @@ _CONTEXT = re.compile(
 )
 _FILTER = re.compile(
     r"content[_ ](?:filter|policy|management)|responsible ?ai|safety (?:system|filter)|"
-    r"data_inspection_failed",
+    r"data_inspection_failed|invalid_prompt|violating our usage polic(?:y|ies)",
     re.IGNORECASE,
 )
 _KEY = re.compile(
@@ -59,6 +62,7 @@ _KEY = re.compile(
 _OVERDRAWN_STATUS = 402
 _TOO_LARGE_STATUS = 413
 _MAX_MESSAGE = 2_000
+_MAX_READ = 8_000
 _SHOWN = 200
 _REFUSING = frozenset({400, 404, 422, 500, 501})
 """The statuses under which providers refuse a parameter; a 5xx of this kind fails every time."""
@@ -91,11 +95,13 @@ def error_of(
     sent: frozenset[str],
     secret: str | None = None,
     otherwise: str = "",
+    text_sent: str = "",
 ) -> JudgeServiceError:
     """The core's error for a reply of HTTP ``status`` that is no completion.
 
     ``sent`` are the parameters that the request carried; ``secret`` (the judge's key) never gets
-    into a message. ``otherwise`` is what is known where there is no body.
+    into a message. ``otherwise`` is what is known where there is no body. What the body quotes of
+    ``text_sent``, the untrusted part of the request, does not count.
     """
     if exchange.too_large:
         return too_large(judge, exchange)
@@ -103,7 +109,7 @@ def error_of(
         what = "a redirect" if status >= 300 else "a body that is not the protocol"
         return UpstreamProtocolError(f"judge {judge!r} sent {what} (HTTP {status})")
     text = exchange.body[:_MAX_MESSAGE].decode("utf-8", "replace")
-    complaint = complaint_of(exchange, text or otherwise, secret)
+    complaint = complaint_of(exchange, text or otherwise, secret, text_sent)
     return _by_status(status, exchange, complaint, judge, sent)
 
 
@@ -149,7 +155,7 @@ def retry_after(headers: dict[str, str]) -> float | None:
     if re.fullmatch(r"\d{1,9}(\.\d+)?", milliseconds):
         return float(milliseconds) / 1000.0
     value = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
+    if re.fullmatch(r"\d{1,15}(\.\d+)?", value):
         return float(value)
     try:
         moment = email.utils.parsedate_to_datetime(value)
@@ -167,10 +173,14 @@ def wait_in(body: bytes) -> float | None:
     return None if found is None or _DAILY.search(body) else float(found[1])
 
 
-def complaint_of(exchange: Exchange, otherwise: str, secret: str | None) -> Complaint:
-    """What the provider's body says, or ``otherwise`` where it says nothing, without ``secret``."""
+def complaint_of(
+    exchange: Exchange, otherwise: str, secret: str | None, text_sent: str = ""
+) -> Complaint:
+    """What the provider's body says, or ``otherwise`` where it says nothing, without ``secret`` and
+    without what it quotes of ``text_sent``.
+    """
     found = _from_body(exchange.body) or Complaint(otherwise)
-    message = " ".join(found.message.split())
+    message = without_quoted(found.message[:_MAX_READ], text_sent)
     if secret:
         message = message.replace(secret, "[redacted]")
     # Providers quote part of a wrong key back; such a run of key characters is of no use to anyone.

@@ -15,6 +15,7 @@ from judge_service.adapters.exchange import MAX_REPLY_BYTES, Exchange
 from judge_service.asking.backend import ChatReply
 from judge_service.errors import UpstreamProtocolError
 from judge_service.judges.judge import JudgeSpec
+from judge_service.text.parts import is_reasoning
 from judge_service.usage import Usage
 
 _DONE = range(200, 300)
@@ -142,8 +143,8 @@ def _content(value: Any, judge: JudgeSpec) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list):
-        texts = [part.get("text") for part in value if isinstance(part, dict)]
-        return "".join(text for text in texts if isinstance(text, str))
+        said = [part for part in value if isinstance(part, dict) and not is_reasoning(part)]
+        return "".join(part["text"] for part in said if isinstance(part.get("text"), str))
     raise UpstreamProtocolError(f"judge {judge.id!r}: a content that is no text")
 
 
@@ -196,7 +197,8 @@ def _cached(usage: Mapping[str, Any]) -> int:
 
 def _usage(judge: JudgeSpec, usage: Mapping[str, Any], list_price: float | None) -> Usage:
     prompt, completion, cached = counted(usage)
-    cost = _cost(judge, prompt, completion, list_price)
+    known = _is_plausible(usage, "prompt_tokens") and _is_plausible(usage, "completion_tokens")
+    cost = _cost(judge, prompt, completion, list_price) if known else _unknown_cost(judge)
     return Usage(
         upstream_requests=1,
         prompt_tokens=prompt,
@@ -205,6 +207,26 @@ def _usage(judge: JudgeSpec, usage: Mapping[str, Any], list_price: float | None)
         cost_usd=cost,
         unknown_cost_calls=0 if cost is not None else 1,
     )
+
+
+def spent_on(judge: JudgeSpec, exchange: Exchange) -> Usage | None:
+    """What a request cost that brought no reply to read: as its body says where that can be read,
+    else unknown once a reply had begun; None for one that was refused or never answered.
+    """
+    if not exchange.begun:
+        return None
+    data = None if exchange.too_large else _json(exchange)
+    usage = data.get("usage") if isinstance(data, dict) else None
+    return _usage(judge, usage if isinstance(usage, dict) else {}, None)
+
+
+def _is_plausible(usage: Mapping[str, Any], name: str) -> bool:
+    value = usage.get(name)
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
+
+
+def _unknown_cost(judge: JudgeSpec) -> float | None:
+    return 0.0 if judge.price is not None and judge.price.free else None
 
 
 def _cost(judge: JudgeSpec, prompt: int, completion: int, list_price: float | None) -> float | None:
@@ -225,10 +247,7 @@ def _list_price(response: Any) -> float | None:
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:
-    value = usage.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        return 0
-    return value if 0 <= value <= MAX_COUNT else 0
+    return int(usage[name]) if _is_plausible(usage, name) else 0
 
 
 def _detail(usage: Mapping[str, Any], group: str, name: str) -> int:

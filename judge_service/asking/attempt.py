@@ -100,6 +100,7 @@ def _received(
         raise
     except JudgingError as error:
         fate = _fate(error)
+        usage = error.spent or usage
         raise
     except asyncio.CancelledError:
         fate = Fate.FAILED
