@@ -21,26 +21,33 @@ class Coalescer:
     """Collects the keys asked for in one round of the event loop and while questions are under way.
 
     ``fetch`` gives what there is of up to ``MAX_KEYS`` keys, None when that cannot be had, and does
-    not raise.
+    not raise. For one event loop at a time: what one that has ended did not get to is forgotten.
     """
 
     def __init__(self, fetch: Fetch, *, limit_s: float = LIMIT_S) -> None:
         self._fetch = fetch
         self._limit_s = limit_s
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._wanted: dict[str, asyncio.Future[Found]] = {}
         self._flights: set[asyncio.Task[None]] = set()
         self._due = False
 
     async def look_up(self, key: str) -> Found:
         """The value, None when there is none, UNKNOWN when it was not here in time."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._begin_in(loop)
         wanted = self._wanted.get(key)
         if wanted is None:
-            wanted = self._wanted[key] = asyncio.get_running_loop().create_future()
+            wanted = self._wanted[key] = loop.create_future()
             self._send_soon()
         return wanted.result() if await settled(wanted, self._limit_s) else UNKNOWN
 
     async def aclose(self) -> None:
         """Answer those who still wait with nothing."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._begin_in(loop)
         for flight in list(self._flights):
             flight.cancel()
         if self._flights:
@@ -48,6 +55,10 @@ class Coalescer:
         for wanted in self._wanted.values():
             wanted.set_result(UNKNOWN)
         self._wanted.clear()
+
+    def _begin_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop, self._due = loop, False
+        self._wanted, self._flights = {}, set()
 
     def _send_soon(self) -> None:
         if not self._due and len(self._flights) < MAX_FLIGHTS:

@@ -84,8 +84,7 @@ class RedisStore:
 
     async def find(self, *keys: str) -> dict[str, bytes] | None:
         """The values that are there, by one MGET."""
-        work = partial(commands.get_many, keys=keys)
-        return await self._do(_Turn("get", "read", again=True), work)
+        return await self._get_many(keys)
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace, whatever is there."""

@@ -29,9 +29,9 @@ def get_many(db: sqlite3.Connection, keys: Sequence[str], now: float) -> dict[st
     }
 
 
-def version(db: sqlite3.Connection) -> tuple[int, int]:
-    """Another one when another connection has changed the file, or this is another connection."""
-    return id(db), int(db.execute("PRAGMA data_version").fetchone()[0])
+def version(db: sqlite3.Connection) -> int:
+    """Another one when another connection than this one has changed the file."""
+    return int(db.execute("PRAGMA data_version").fetchone()[0])
 
 
 def put(db: sqlite3.Connection, key: str, value: bytes, until: float) -> bool:

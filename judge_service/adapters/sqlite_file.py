@@ -37,12 +37,13 @@ class SqliteFile:
     """One connection to the file, for one thread at a time. Nothing here knows of asyncio.
 
     Raises StoreError when the file cannot even be read. ``writable`` tells whether it can be
-    written to.
+    written to, ``openings`` how often it was opened.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.writable = True
+        self.openings = 0
         self._identity: tuple[int, int] | None = None
         self._followed_at = 0.0
         self._connection: sqlite3.Connection | None = self._open()
@@ -93,6 +94,7 @@ class SqliteFile:
             connection = self._open_to_read(error)
         self._identity = _identity(self.path)
         self._followed_at = time.monotonic()
+        self.openings += 1
         return connection
 
     def _open_or_replace(self) -> sqlite3.Connection:
@@ -126,15 +128,19 @@ class SqliteFile:
         raise StoreError(f"{self.path}: the store cannot be opened: {reason}")
 
 
+def primary_code(error: sqlite3.Error) -> int:
+    """What kind of error it is, one of SQLite's primary result codes; 0 where SQLite had no say."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
 def is_broken(error: sqlite3.Error) -> bool:
     """Whether the file is no database, or no sound one."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def reason_of(error: sqlite3.Error) -> str:
     """What the error says, in a few words of ours."""
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+    match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return "another process keeps it locked"
         case sqlite3.SQLITE_FULL:

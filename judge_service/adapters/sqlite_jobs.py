@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
-from judge_service.adapters.sqlite_file import SqliteFile
+from judge_service.adapters.sqlite_file import SqliteFile, primary_code
 from judge_service.adapters.store_thread import StoreThread
 
 MOST = 128
@@ -24,21 +24,37 @@ GATHER_S = 0.005
 TRIES = 3
 """How often a write is tried that another process stands in the way of."""
 Work = Callable[[sqlite3.Connection], Any]
+State = Literal["idle", "gathering", "due", "running"]
+"""What becomes of the work that waits, in the order in which it comes to that:
+
+idle       there is none;
+gathering  nobody is in a hurry for it, so it goes when its moment is over;
+due        it goes in the next round of the event loop;
+running    the thread is at work, and it goes when that is done.
+"""
 
 
 @dataclass(slots=True, eq=False)
-class _Job:
-    writes: bool
+class Job:
+    """A piece of work. When it is over it has its ``result`` or its ``error``, and ``over``, which
+    must not raise, is called with it in the event loop, whether or not anybody waits. Then ``done``
+    wakes whoever does; it is None where nobody can.
+    """
+
     work: Work
-    future: asyncio.Future[Any]
+    writes: bool
+    over: Callable[[Job], None]
+    done: asyncio.Future[None] | None
     result: Any = None
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 class SqliteJobs:
-    """Runs work on ``file`` in ``thread``, in the order it came; of what came
-    together, reads go first, for they wait for nobody. A write that is done by itself is to be
-    ``persistent``; in a transaction with others nobody can be in its way.
+    """Runs work on ``file`` in ``thread``, in the order it came; of what came together, reads go
+    first, for they wait for nobody. A write that is done by itself is to be ``persistent``; in a
+    transaction with others nobody can be in its way.
+
+    For one event loop at a time. When one has ended, the next one goes on with what that one left.
     """
 
     def __init__(self, thread: StoreThread, file: SqliteFile) -> None:
@@ -50,61 +66,84 @@ class SqliteJobs:
         """
         self._thread = thread
         self._file = file
-        self._waiting: deque[_Job] = deque()
-        self._due: asyncio.Handle | None = None
-        self._due_soon = False
-        self._running: asyncio.Future[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._state: State = "idle"
+        self._waiting: deque[Job] = deque()
+        self._next: asyncio.Handle | None = None  # what will send it, when gathering or due
+        self._batch: list[Job] = []  # while running
+        self._running: asyncio.Future[None] | None = None  # the same
 
-    def add(self, work: Work, *, writes: bool, hurry: bool = True) -> asyncio.Future[Any]:
-        """What becomes of ``work``: its result, or the error it raised. Without ``hurry`` it may go
-        with what comes in the next moment.
+    def add(
+        self, work: Work, over: Callable[[Job], None], *, writes: bool, hurry: bool = True
+    ) -> Job:
+        """Have it done. Without ``hurry`` it may go with what comes in the next moment, and nobody
+        can wait for it.
         """
         loop = asyncio.get_running_loop()
-        job = _Job(writes, work, loop.create_future())
+        if loop is not self._loop:
+            self._go_on_in(loop)
+        job = Job(work, writes, over, loop.create_future() if hurry else None)
         self._waiting.append(job)
-        if self._running is None and not self._due_soon and (hurry or self._due is None):
-            self._no_more_due()
-            self._due_soon = hurry
-            self._due = loop.call_soon(self.send) if hurry else loop.call_later(GATHER_S, self.send)
-        return job.future
-
-    def _no_more_due(self) -> None:
-        if self._due is not None:
-            self._due.cancel()
-        self._due, self._due_soon = None, False
-
-    def send(self) -> None:
-        """Hand over what waits, unless the thread is busy: then that comes next."""
-        self._no_more_due()
-        if self._running is not None or not self._waiting:
-            return
-        self.heard_at = time.monotonic()
-        self.busy = True
-        batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
-        self._running = self._thread.run(partial(self._run, batch))
-        self._running.add_done_callback(partial(self._done, batch))
+        if self._state == "idle" or (self._state == "gathering" and hurry):
+            if self._next is not None:
+                self._next.cancel()
+            if hurry:
+                self._state, self._next = "due", loop.call_soon(self._send)
+            else:
+                self._state, self._next = "gathering", loop.call_later(GATHER_S, self._send)
+        return job
 
     async def finished(self) -> None:
         """Wait for all that was added."""
-        self.send()
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._go_on_in(loop)
+        self._send()
         while self._running is not None:
             await asyncio.wait({self._running})
 
-    def _done(self, batch: list[_Job], running: asyncio.Future[None]) -> None:
-        self._running = None
-        broken = None if running.cancelled() else running.exception()
-        for job in batch:
-            if job.future.done():
-                continue
-            if error := job.error or broken:
-                job.future.set_exception(error)
-            elif running.cancelled():
-                job.future.cancel()
-            else:
-                job.future.set_result(job.result)
-        self.send()
+    def _go_on_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The event loop before this one has ended, and with it whoever waited, what was due, and
+        the word of what the thread was doing.
+        """
+        self._loop, self._next = loop, None
+        for job in (*self._batch, *self._waiting):
+            job.done = None
+        if self._state == "running":
+            # The thread does one thing after the other: after this, it is through with that.
+            self._running = self._thread.run(_nothing)
+            self._running.add_done_callback(self._done)
+        else:
+            self._state = "idle"
 
-    def _run(self, batch: list[_Job]) -> None:
+    def _send(self) -> None:
+        """Hand over what waits, unless the thread is busy: then that comes next."""
+        if self._state == "running":
+            return
+        if not self._waiting:
+            self._state = "idle"
+            return
+        self._state = "running"
+        self.heard_at = time.monotonic()
+        self.busy = True
+        self._batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+        self._running = self._thread.run(partial(self._run, self._batch))
+        self._running.add_done_callback(self._done)
+
+    def _done(self, running: asyncio.Future[None]) -> None:
+        if running is not self._running:
+            return  # of an event loop that was taken for ended
+        batch, self._batch = self._batch, []
+        self._running, self._state = None, "idle"
+        broken = running.exception()
+        for job in batch:
+            job.error = job.error or broken
+            job.over(job)
+            if job.done is not None and not job.done.done():
+                job.done.set_result(None)
+        self._send()
+
+    def _run(self, batch: list[Job]) -> None:
         """In the thread."""
         try:
             for job in batch:
@@ -117,14 +156,14 @@ class SqliteJobs:
         finally:
             self.busy = False
 
-    def _do(self, job: _Job) -> None:
+    def _do(self, job: Job) -> None:
         try:
             job.result = self._file.run(job.work)
         except Exception as error:  # noqa: BLE001 - whoever asked for it is told
             job.error = error
         self.heard_at = time.monotonic()
 
-    def _done_together(self, writes: list[_Job]) -> bool:
+    def _done_together(self, writes: list[Job]) -> bool:
         """Do them in one transaction; False when nothing of it was done."""
         try:
             self._file.run(partial(persistent, partial(_together, writes)))
@@ -150,7 +189,7 @@ def persistent(work: Work, db: sqlite3.Connection) -> Any:
     raise AssertionError("unreachable")
 
 
-def _together(writes: list[_Job], db: sqlite3.Connection) -> None:
+def _together(writes: list[Job], db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         for job in writes:
@@ -164,5 +203,10 @@ def _together(writes: list[_Job], db: sqlite3.Connection) -> None:
 
 
 def _in_the_way(error: Exception) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0)
-    return isinstance(error, sqlite3.OperationalError) and code & 0xFF == sqlite3.SQLITE_BUSY
+    return (
+        isinstance(error, sqlite3.OperationalError) and primary_code(error) == sqlite3.SQLITE_BUSY
+    )
+
+
+def _nothing() -> None:
+    """What the thread does so that it is heard of."""

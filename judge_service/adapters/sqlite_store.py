@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from judge_service.adapters import sqlite_entries as entries
 from judge_service.adapters.bounded import MAX_VALUE_BYTES, settled
 from judge_service.adapters.coalescer import Coalescer
 from judge_service.adapters.sqlite_company import Company
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
-from judge_service.adapters.sqlite_jobs import SqliteJobs, persistent
+from judge_service.adapters.sqlite_jobs import Job, SqliteJobs, Work, persistent
 from judge_service.adapters.sqlite_near import Entry, Near
 from judge_service.adapters.store_thread import StoreThread
 from judge_service.adapters.store_trouble import StoreTrouble
@@ -35,7 +35,8 @@ T = TypeVar("T")
 class SqliteStore:
     """Implements ``Store``. ``clock`` gives seconds since the epoch; all processes share it.
 
-    Raises StoreError when the file cannot be opened.
+    For one event loop at a time. What one has begun that ended meanwhile is done when the next one
+    first asks something or closes the store. Raises StoreError when the file cannot be opened.
     """
 
     def __init__(
@@ -51,13 +52,14 @@ class SqliteStore:
         self._company = Company(path)
         self._observer = observer
         self._max_bytes = max_bytes
+        self._longest = min(MAX_VALUE_BYTES, max_bytes // 2)  # a value
         self._clock = clock
         self._trouble = StoreTrouble()
         self._thread = StoreThread("judge-service-store")
         self._gets = Coalescer(self._get_many)
         self._near = Near(clock=clock)
         self._coming: dict[str, Entry] = {}  # what is being written, and found here meanwhile
-        self._look: asyncio.Task[dict[str, bytes] | None] | None = None
+        self._look: Job | None = None  # whether anything has changed
         self._jobs = SqliteJobs(self._thread, self._file)
         self._writes = 0
         self._closed = False
@@ -87,11 +89,10 @@ class SqliteStore:
             if self._near.ageing and self._look is None:
                 # Whether anything has changed is one step in the thread; to read it all again is
                 # one for each value, and for each the thread must wait its turn.
-                self._look = asyncio.ensure_future(self._get_many(()))
-                self._look.add_done_callback(self._looked)
+                self._look = self._begin_read(())
             near = self._near.get(key)
-            if near is None and self._look is not None:
-                await settled(self._look)
+            if near is None and self._look is not None and self._look.done is not None:
+                await settled(self._look.done)
                 near = self._near.get(key)
             if near is not None:
                 return near
@@ -114,49 +115,32 @@ class SqliteStore:
         return None if found is None else found | coming
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
-        """Store or replace."""
-        if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
+        """Store or replace. What was put soon before it is written before it, and found until
+        then.
+        """
+        if len(value) > self._longest:
             return False
         until = self._until(ttl_s)
-        # What comes before it is written before it, and found until then.
-        self._near.changed(key)
-        done = bool(await self._write(lambda db: entries.put(db, key, value, until)))
-        self._near.changed(key)
-        return done
+        return bool(await self._write(lambda db: entries.put(db, key, value, until), key))
 
     async def put_soon(self, key: str, value: bytes, ttl_s: float) -> None:
         """The same, in company of what else is written. Other processes find it in the file only,
         so where there are any it is there first.
         """
-        if not self.alone or len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
+        if not self.alone or len(value) > self._longest:
             await self.put(key, value, ttl_s)
             return
         entry = Entry(value, self._until(ttl_s))
-        self._changed(key)
         work = partial(entries.put, key=key, value=value, until=entry.until)
-        writing = self._begin("write", partial(self._written, work), hurry=False)
-        if writing is not None:
+        if self._begin_write(work, (key,), entry) is not None:
             self._coming[key] = entry
-            writing.add_done_callback(partial(self._came, key, entry))
-
-    def _came(self, key: str, entry: Entry, _: object) -> None:
-        if self._coming.get(key) is entry:
-            self._changed(key)
-
-    def _changed(self, *keys: str) -> None:
-        self._near.changed(*keys)
-        for key in keys:
-            self._coming.pop(key, None)
 
     async def put_new(self, key: str, value: bytes, ttl_s: float) -> bool | None:
         """Store unless the key exists."""
-        if len(value) > min(MAX_VALUE_BYTES, self._max_bytes // 2):
+        if len(value) > self._longest:
             return None
         until, now = self._until(ttl_s), self._clock()
-        self._near.changed(key)
-        done = await self._write(lambda db: entries.put_new(db, key, value, until, now))
-        self._near.changed(key)
-        return done
+        return await self._write(lambda db: entries.put_new(db, key, value, until, now), key)
 
     async def delete(self, *keys: str) -> int:
         """Remove keys, some hundred at a time."""
@@ -164,9 +148,7 @@ class SqliteStore:
         for start in range(0, len(keys), entries.SCAN_BATCH):
             some = keys[start : start + entries.SCAN_BATCH]
             work = partial(entries.delete, keys=some, now=now)
-            self._changed(*some)
-            removed += await self._write(work) or 0
-            self._near.changed(*some)
+            removed += await self._write(work, *some) or 0
         return removed
 
     async def add(self, key: str, amount: int, ttl_s: float) -> int | None:
@@ -181,8 +163,10 @@ class SqliteStore:
 
     async def holders(self, key: str) -> list[str] | None:
         """Who has a place."""
-        now = self._clock()
-        return await self._do("read", lambda db: entries.holders(db, key, now))
+        look = partial(entries.holders, key=key, now=self._clock())
+        owners: list[str] | None
+        owners = await self._result(self._begin("read", look, partial(self._over, "read")), "read")
+        return owners
 
     async def drop(self, key: str, owner: str) -> None:
         """Give a place back."""
@@ -224,21 +208,58 @@ class SqliteStore:
     def _until(self, ttl_s: float) -> float:
         return self._clock() + min(ttl_s, FOREVER_S)
 
-    def _looked(self, _: object) -> None:
-        self._look = None
-
     async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes] | None:
-        now, began, changes = self._clock(), time.monotonic(), self._near.changes
-        look = partial(_read, keys=keys, now=now)
-        seen = await self._do("read", look)
-        if seen is None:
-            return None
-        version, found = seen
-        self._near.read(found, version=version, began=began, changes=changes)
-        return {key: entry.value for key, entry in found.items()}
+        seen: tuple[Hashable, dict[str, Entry]] | None
+        seen = await self._result(self._begin_read(keys), "read")
+        return None if seen is None else {key: entry.value for key, entry in seen[1].items()}
 
-    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        return await self._do("write", partial(self._written, work))
+    def _begin_read(self, keys: Sequence[str]) -> Job | None:
+        """A look at the file, whose result is its version and the entries found, both kept near."""
+        look = partial(self._read, keys=keys, now=self._clock())
+        seen = partial(self._seen, time.monotonic(), self._near.changes)
+        return self._begin("read", look, seen)
+
+    def _read(
+        self, db: sqlite3.Connection, *, keys: Sequence[str], now: float
+    ) -> tuple[Hashable, dict[str, Entry]]:
+        """In the thread. The version comes first: what changes after it is seen by the next look.
+        Another connection counts anew.
+        """
+        version = self._file.openings, entries.version(db)
+        return version, entries.get_many(db, keys, now) if keys else {}
+
+    def _seen(self, began: float, changes: int, look: Job) -> None:
+        if look is self._look:
+            self._look = None
+        self._over("read", look)
+        if look.error is None:
+            version, found = look.result
+            self._near.read(found, version=version, began=began, changes=changes)
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T], *keys: str) -> T | None:
+        written: T | None = await self._result(self._begin_write(work, keys), "write")
+        return written
+
+    def _begin_write(
+        self, work: Work, keys: Sequence[str], coming: Entry | None = None
+    ) -> Job | None:
+        """A write, of entries under ``keys`` if there are any. What was read of them counts no more
+        from now on, and what is read meanwhile not from its end on, whenever that is and whether or
+        not anybody still waits. Nobody waits for what is found as ``coming``.
+        """
+        over = partial(self._wrote, keys, coming)
+        job = self._begin("write", partial(self._written, work), over, hurry=coming is None)
+        if job is not None and keys:
+            self._near.changed(*keys)
+        return job
+
+    def _wrote(self, keys: Sequence[str], coming: Entry | None, job: Job) -> None:
+        if keys:
+            self._near.changed(*keys)
+        for key in keys if coming is not None else ():
+            if self._coming.get(key) is coming:
+                del self._coming[key]
+        self._over("write", job)
 
     def _written(self, work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
         """In the thread: a write, and now and then some tidying."""
@@ -248,45 +269,34 @@ class SqliteStore:
             persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
         return result
 
-    async def _do(self, what: What, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Work in the thread, waited for no longer than the limit."""
-        future = self._begin(what, work)
-        if future is None:
-            return None
-        if not await settled(future):
-            self._observer(StoreFailed(what))
-            return None
-        return None if future.exception() else future.result()
-
     def _begin(
-        self, what: What, work: Callable[[sqlite3.Connection], T], *, hurry: bool = True
-    ) -> asyncio.Future[T] | None:
+        self, what: What, work: Work, over: Callable[[Job], None], *, hurry: bool = True
+    ) -> Job | None:
         """Work in the thread; None where nobody should wait for that."""
         if self._closed:
             return None
         if self._jobs.busy and time.monotonic() - self._jobs.heard_at > STUCK_S:
             self._failed(what, "the disk does not answer")
             return None
-        future: asyncio.Future[T] = self._jobs.add(work, writes=what == "write", hurry=hurry)
-        future.add_done_callback(partial(self._over, what))
-        return future
+        return self._jobs.add(work, over, writes=what == "write", hurry=hurry)
 
-    def _over(self, what: What, future: asyncio.Future[T]) -> None:
-        error = None if future.cancelled() else future.exception()
-        if error is None:
+    async def _result(self, job: Job | None, what: What) -> Any:
+        """What became of it, waited for no longer than the limit; None where that is not known."""
+        if job is None or job.done is None:
+            return None
+        if not await settled(job.done):
+            self._observer(StoreFailed(what))
+            return None
+        return job.result if job.error is None else None
+
+    def _over(self, what: What, job: Job) -> None:
+        if job.error is None:
             self._trouble.ends(what)
-        elif isinstance(error, sqlite3.Error):
-            self._failed(what, reason_of(error))
+        elif isinstance(job.error, sqlite3.Error):
+            self._failed(what, reason_of(job.error))
         else:
             self._failed(what, "it cannot be opened any more")
 
     def _failed(self, what: What, why: str) -> None:
         self._observer(StoreFailed(what))
         self._trouble.begins(what, f"the store {self._path}: {why}")
-
-
-def _read(
-    db: sqlite3.Connection, *, keys: Sequence[str], now: float
-) -> tuple[tuple[int, int], dict[str, Entry]]:
-    """In the thread. The version comes first: what changes after it is seen by the next look."""
-    return entries.version(db), entries.get_many(db, keys, now) if keys else {}

@@ -46,6 +46,7 @@ def service(
         "object": {"reply": "json_object"},
         "extra": {"extra": {"top_p": 0.5, "seed": 7}, "temperature": 0.3, "max_output_tokens": 77},
         "effort": {"reasoning_effort": "low"},
+        "priced": {"price": {"input": 1.0, "output": 2.0}},
     }
     judges = Judges(provider)
     for number, judge in enumerate(JUDGES):

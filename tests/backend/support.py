@@ -20,7 +20,7 @@ LEAK = "sk-a-key-of-somebody-else-0123456789"
 CODES = frozenset(ErrorCode.__args__)  # type: ignore[attr-defined]
 JUDGES = ("main", "keyed", "stepper", "worded", "warm", "renamed", "budget", "both", "thinker",
           "text", "object", "extra", "stubborn", "effort", "routed", "plain", "lengthy",
-          "lacking")  # fmt: skip
+          "lacking", "priced")  # fmt: skip
 
 
 def assess(service: RunningService, judge: str = "main", **more: Any) -> Any:

@@ -231,3 +231,32 @@ def test_a_refusal_before_any_request_costs_none() -> None:
     assert isinstance(mapped, ParameterRefused)
     assert mapped.parameters == {"reasoning_effort"}
     assert mapped.sent is False
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("response_format is not supported with this model", "upstream_error"),
+        ("the parameter temperature is unsupported here", "upstream_error"),
+        ("insufficient_quota: you have no credits", "upstream_error"),
+        ("blocked by the content filter of the provider", "upstream_error"),
+        ("incorrect api key, it is invalid", "upstream_error"),
+    ],
+)
+def test_what_an_error_quotes_teaches_nothing(
+    service: RunningService, provider: FakeProvider, said: str, code: str
+) -> None:
+    """A provider repeats its input: the words are the candidate's, not the provider's."""
+
+    def quotes(seen: Seen) -> Reply:
+        return error(400, f"Invalid message content: {seen.candidate[:300]!r} (code 17)")
+
+    provider.behave("main", quotes)
+    answer = assess(service, candidate=f"Well, {said}. So it is.")
+    provider.behave("main", behaviours.honest())
+    assess(service)
+
+    assert answer["error"]["code"] == code
+    sent = [seen.body for seen in provider.requests]
+    assert all(body["response_format"]["type"] == "json_schema" for body in sent)
+    assert all("temperature" in body for body in sent)

@@ -97,6 +97,44 @@ def test_one_call_is_one_request(kind: str, provider: FakeProvider, call: Call) 
         (403, {"error": {"code": "AccountOverdueError"}}, "quota_exhausted"),
         (429, {"error": {"message": "您的账户已欠费，请充值后重试"}}, "quota_exhausted"),
         (403, {"error": {"message": "Your credit balance is too low"}}, "quota_exhausted"),
+        (
+            400,
+            {"error": {"message": "You have reached your specified API usage limits."}},
+            "quota_exhausted",
+        ),
+        (
+            400,
+            {
+                "error": {
+                    "message": "Budget has been exceeded! Max budget: 1",
+                    "code": "budget_exceeded",
+                }
+            },
+            "quota_exhausted",
+        ),
+        (429, {"error": {"message": "ExceededBudget: User over budget"}}, "quota_exhausted"),
+        (429, {"error": {"message": "You hit your monthly spend limit"}}, "quota_exhausted"),
+        (
+            429,
+            {
+                "error": {
+                    "message": "Your account is not active, please check your billing "
+                    "details on our website."
+                }
+            },
+            "quota_exhausted",
+        ),
+        (403, {"error": {"message": "Key limit exceeded (total limit)."}}, "quota_exhausted"),
+        (
+            400,
+            {
+                "error": {
+                    "code": "invalid_prompt",
+                    "message": "Your prompt was flagged as potentially violating our usage policy.",
+                }
+            },
+            "content_filtered",
+        ),
         (400, {"error": {"message": "Your credit balance is too low"}}, "quota_exhausted"),
         (400, {"error": {"code": "billing_hard_limit_reached"}}, "quota_exhausted"),
         (429, {"error": {"type": "exceeded_current_quota_error"}}, "quota_exhausted"),

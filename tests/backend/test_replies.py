@@ -88,7 +88,8 @@ def _parts(body: dict[str, Any]) -> None:
     message = body["choices"][0]["message"]
     text = message["content"]
     message["content"] = [
-        {"type": "thinking", "thinking": []},
+        {"type": "thinking", "thinking": [], "text": "hm"},
+        {"type": "reasoning", "text": text.replace("4", "2")},
         {"type": "text", "text": text[:20]},
         {"type": "text", "text": text[20:]},
     ]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from judge_service.adapters import sqlite_store
 from judge_service.adapters.sqlite_near import TRUSTED_S, Entry, Near
 from judge_service.adapters.sqlite_store import SqliteStore
-from tests.stores.support import found, put, run, until
+from tests.stores.support import found, put, run, sure, until
 
 LATER = 1e12
 
@@ -135,3 +140,108 @@ def test_its_own_changes_are_seen_at_once(tmp_path: Path) -> None:
         await store.aclose()
 
     run(work())
+
+
+@asynccontextmanager
+async def slow_disk(store: SqliteStore) -> AsyncIterator[threading.Event]:
+    """A disk that is at work until it is told to go on, with a look-up that came first."""
+    goes_on = threading.Event()
+    held = store._thread.run(partial(goes_on.wait, 60))
+    first = asyncio.ensure_future(store.find("first"))
+    try:
+        await until(partial(_is_busy, store))
+        yield goes_on
+    finally:
+        goes_on.set()
+        await asyncio.gather(held, first)
+
+
+async def _is_busy(store: SqliteStore) -> bool:
+    return store._jobs.busy
+
+
+Change = Callable[[SqliteStore], Awaitable[object]]
+CHANGES: dict[str, tuple[Change, bytes | None]] = {
+    "put": (lambda store: store.put("k", b"new", 60.0), b"new"),
+    "put soon, beside others": (lambda store: store.put_soon("k", b"new", 60.0), b"new"),
+    "deleted": (lambda store: store.delete("k"), None),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_that_nobody_waited_for_is_seen_once_it_is_done(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was read between the end of the waiting and the end of the write."""
+    monkeypatch.setattr(sqlite_store, "STUCK_S", 60.0)
+    change, after = CHANGES[name]
+
+    async def work() -> None:
+        store, other = SqliteStore(tmp_path / "s.db"), SqliteStore(tmp_path / "s.db")
+        await put(store, "k", b"old")
+        assert await found(store, "k") == b"old"
+        async with slow_disk(store) as goes_on:
+            assert not await change(store)
+            looking = asyncio.ensure_future(store.look_up("k"))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            goes_on.set()
+            await looking
+
+        async def changed() -> bool:
+            return await sure(partial(other.find, "k")) == ({} if after is None else {"k": after})
+
+        await until(changed)
+        await sure(partial(store.find, "other"))  # whatever the thread has done was heard of
+        assert (await store.get("k") if after is None else await found(store, "k")) == after
+        await asyncio.gather(store.aclose(), other.aclose())
+
+    run(work())
+
+
+def test_a_change_that_is_not_begun_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was put soon before it is found, and written."""
+
+    async def work() -> None:
+        store = SqliteStore(tmp_path / "s.db")
+        monkeypatch.setattr(sqlite_store, "STUCK_S", 60.0)
+        async with slow_disk(store):
+            await store.put_soon("k", b"1", 60.0)
+            monkeypatch.setattr(sqlite_store, "STUCK_S", 0.0)
+            await store.put_soon("k", b"2", 60.0)
+            assert await store.delete("k") == 0
+            assert await store.put("k", b"3", 60.0) is False
+            assert await store.look_up("k") == b"1"
+            monkeypatch.undo()
+        assert await found(store, "k") == b"1"
+        assert await sure(partial(store.find, "k")) == {"k": b"1"}
+        await store.aclose()
+
+    run(work())
+
+
+def test_another_file_in_its_place(tmp_path: Path) -> None:
+    """What the old one held is not found in it, though it is asked for all the time."""
+
+    async def work() -> None:
+        store = SqliteStore(tmp_path / "s.db")
+        await put(store, "k", b"old")
+        assert await found(store, "k") == b"old"
+        _empty(tmp_path)
+
+        async def seen() -> bool:
+            return await store.get("k") is None
+
+        await until(seen)
+        await put(store, "other", b"1")
+        assert await store.get("k") is None
+        await store.aclose()
+
+    run(work())
+
+
+def _empty(folder: Path) -> None:
+    for file in list(folder.iterdir()):
+        file.unlink()
