@@ -20,6 +20,11 @@ MIN_ATTEMPT_S = 10.0
 """An attempt may take half of what is left, but at least this long."""
 
 
+def beside(work: Callable[[], T]) -> asyncio.Future[T]:
+    """``work`` on a long text, done in a thread beside the event loop."""
+    return asyncio.get_running_loop().run_in_executor(_POOL, work)
+
+
 @dataclass(slots=True)
 class Deadline:
     """The instant ``at`` (seconds of ``clock``) by which the answer must be there.
@@ -61,8 +66,7 @@ class Deadline:
         Raises DeadlineExceeded when the time is up first; ``what`` says what was going on. Work
         that has begun then ends by itself, its result is not used.
         """
-        running = asyncio.get_running_loop().run_in_executor(_POOL, work)
         try:
-            return await asyncio.wait_for(running, self.left())
+            return await asyncio.wait_for(beside(work), self.left())
         except TimeoutError:
             raise DeadlineExceeded(f"the request's time was up while {what}") from None

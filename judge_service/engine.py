@@ -103,13 +103,15 @@ class Engine:
         return outcome
 
     async def still_holds(self, past: Past) -> bool:
-        """Whether the request of ``past`` would have the very same outcome now."""
+        """Whether the request of ``past`` would have the very same outcome now; its answer counts
+        as seen once more.
+        """
         if past.bench is not self.bench or log.isEnabledFor(logging.DEBUG):
             return False
         rubric = past.rubric
         if rubric.id not in self.library or self.library[rubric.id] is not rubric:
             return False
-        if self.answers.is_constant(past.sighting) != past.constant:
+        if self.answers.note(past.sighting) != past.constant:
             return False
         return await self.source.has(past.kept)
 
@@ -205,7 +207,7 @@ class Engine:
         for number, one in enumerate(inspections, start=1):
             prefix = "" if len(inspections) == 1 else f"candidate {number}: "
             flags += [Flag(flag.flag, prefix + flag.detail) for flag in one.flags]
-            if one.broken is None and self._is_constant(case, one):
+            if one.broken is None and self._note_answer(case, one):
                 detail = f"{prefix}the same answer was given to {PROMPTS} prompts or more"
                 flags.append(Flag("constant_answer", detail))
                 self.observer(ConstantAnswer(case.rubric.id))
@@ -213,12 +215,13 @@ class Engine:
             case.flag(flag)
         return families
 
-    def _is_constant(self, case: Case, inspection: Inspection) -> bool:
+    def _note_answer(self, case: Case, inspection: Inspection) -> bool:
+        """Remember an answer; whether it is one that comes whatever is asked."""
         if case.request.audit:
             return False
-        seen = sighting(case.rubric.id, prompt_text(case.request.prompt), inspection.shown.key)
-        case.sightings.append(seen)
-        return self.answers.is_constant(seen)
+        seen = sighting(case.rubric.id, case.prompt_hash, inspection.shown.identity)
+        case.trace.sighting = seen
+        return self.answers.note(seen)
 
     def _tell(
         self,
@@ -227,7 +230,7 @@ class Engine:
         inspections: tuple[Inspection, ...],
         outcome: Outcome,
     ) -> None:
-        case.event = event = judged(kind, case, outcome)
+        case.trace.event = event = judged(kind, case, outcome)
         self.observer(event)
         if self.watch is not None and not event.audit:
             self.watch(kind, case, inspections, outcome)

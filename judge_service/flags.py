@@ -23,8 +23,6 @@ FlagName = Literal[
     "length_correlation",  # a group's rewards follow the length of its answers
     "unsettled_ties",  # equal rewards that pairs were to settle and could not
     "escalated",  # another family decided an inconsistent pair
-    "prompt_echo",  # the candidate mostly repeats its prompt
-    "no_length_limit",  # the rubric puts no upper limit on length
 ]
 """The closed set of flag names."""
 

@@ -103,10 +103,10 @@ class Assessed(Common):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssessFailed(Common):
-    """No verdict, hence no reward."""
+    """No verdict, hence no reward. ``rules`` is None where they were not run to their end."""
 
     error: JudgingError
-    rules: RulesReport
+    rules: RulesReport | None
     criteria: Mapping[str, CriterionResult]
 
 
@@ -139,26 +139,29 @@ class Compared(Common):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareFailed(Common):
-    """At least one order has no verdict, hence there is no preference."""
+    """At least one order has no verdict, hence there is no preference. ``rules`` are None for a
+    candidate on which they were not run to their end.
+    """
 
     error: JudgingError
     expected: Expectation | None = None
     orders: tuple[OrderChoice, ...]
     length_ratio: float | None
-    rules: tuple[RulesReport, RulesReport]
+    rules: tuple[RulesReport | None, RulesReport | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedMember:
     """One member of a group. Exactly one of ``reward`` and ``error`` is set.
 
-    ``criteria`` are those of an assessment, ``wins`` the share of wins in pairs, in [0, 1].
+    ``rules`` is None where they were not run to their end; there is an error then. ``criteria`` are
+    those of an assessment, ``wins`` the share of wins in pairs, in [0, 1].
     """
 
     id: str | None
     reward: float | None
     error: JudgingError | None
-    rules: RulesReport
+    rules: RulesReport | None
     criteria: Mapping[str, CriterionResult] = field(default_factory=dict)
     wins: float | None = None
 

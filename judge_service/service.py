@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
 from dataclasses import dataclass
 
 from judge_service.adapters.backend_router import BackendRouter
@@ -106,81 +106,125 @@ async def open_service(
     """
     folder = folder_of(settings)
     library = folder.library if folder is not None else library or library_of(settings)
-    secret = load_secret(settings)
-    store = open_store(settings, observer)
-    bench = _bench(settings, library)
-    watch = Watching(watch_settings(settings.judges_file(), bench), on=watched, tell=observer)
-    observer = watch.and_tell(observer)
-    keys = {}
-    if bench is not None:
-        keys = judge_keys({j.id: j.api_key_env for j in bench.values()}, environ)
-    backend = BackendRouter(keys, environ)
-    local: LocalModel | None = None
-    source: VerdictSource | None = None
-    gates: Gates | None = None
-    board: BiasBoard | None = None
-    try:
-        if bench is None:
-            local = await asyncio.to_thread(
-                start_local_model, settings.local_model, settings.local_model_family
-            )
-            backend.add_key(local.spec.id, local.key)
-            bench = Bench((local.spec,), trial=frozenset({local.spec.id}))
-        await backend.check(bench.values())
-        gates = Gates(
-            store, max_queue=settings.max_queue, workers=settings.workers, observer=observer
-        )
-        source = VerdictSource(
-            Asker(backend, gates=gates, observer=observer),
-            store,
-            Seal(secret),
-            ttl_s=settings.cache_ttl_s,
-            shared=settings.share_cache,
-            observer=observer,
-        )
-        engine = Engine(
-            library=library,
-            bench=bench,
-            source=source,
-            require_family=settings.require_family,
-            observer=observer,
-            room=_room(gates, bench),
-        )
+    # What is opened first is closed last, however far the start comes and whatever a close raises.
+    async with AsyncExitStack() as stack:
+        base = await _base(settings, library, observer, stack, watched=watched)
+        store, secret, watch = base.store, base.secret, base.watch
+        backend = await _backend(base, environ, stack)
+        engine = _engine(base, await _source(base, backend, stack))
+        await stack.enter_async_context(aclosing(watch))
         gold = (settings.anchors_dir or shipped("anchors")) / "gold"
         await watch.open(engine, gold, store, secret)
         if read_ahead:
-            _read_ahead(backend, local, library)
-        if folder is not None:
-            folder.follow()
+            _read_ahead(backend, base.local, library)
         board = BiasBoard(store, secret, engine.history, engine.scores)
+        await stack.enter_async_context(aclosing(board))
         board.follow()
-        async with aclosing(Cohorts(engine, store, secret)) as cohorts:
-            yield Service(
-                settings=settings,
-                engine=engine,
-                local_model=local,
-                store=store,
-                secret=secret,
-                observer=observer,
-                cohorts=cohorts,
-                bias=board,
-                watch=watch,
-                rubric_folder=folder,
-            )
-    finally:
         if folder is not None:
-            folder.close()
-        if board is not None:
-            await board.aclose()
-        await watch.aclose()
-        if source is not None:
-            await source.aclose()
-        if gates is not None:
-            await gates.aclose()
-        await backend.aclose()
-        await store.aclose()
-        if local is not None:
-            local.close()
+            stack.enter_context(closing(folder))
+            folder.follow()
+        cohorts = await stack.enter_async_context(aclosing(Cohorts(engine, store, secret)))
+        yield Service(
+            settings=settings,
+            engine=engine,
+            local_model=base.local,
+            store=store,
+            secret=secret,
+            observer=base.observer,
+            cohorts=cohorts,
+            bias=board,
+            watch=watch,
+            rubric_folder=folder,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Base:
+    """What the rest of a service is put together from. ``observer`` tells ``watch``, too."""
+
+    settings: Settings
+    library: Library
+    secret: ServiceSecret
+    bench: Bench
+    local: LocalModel | None
+    store: Store
+    watch: Watching
+    observer: Observer
+
+
+async def _base(
+    settings: Settings,
+    library: Library,
+    observer: Observer,
+    stack: AsyncExitStack,
+    *,
+    watched: bool,
+) -> _Base:
+    secret = load_secret(settings)
+    bench = _bench(settings, library)
+    found = watch_settings(settings.judges_file(), bench)
+    local: LocalModel | None = None
+    if bench is None:
+        local = await asyncio.to_thread(
+            start_local_model, settings.local_model, settings.local_model_family
+        )
+        stack.enter_context(closing(local))
+        bench = Bench((local.spec,), trial=frozenset({local.spec.id}))
+    store = open_store(settings, observer)
+    await stack.enter_async_context(aclosing(store))
+    watch = Watching(found, on=watched, tell=observer)
+    return _Base(
+        settings=settings,
+        library=library,
+        secret=secret,
+        bench=bench,
+        local=local,
+        store=store,
+        watch=watch,
+        observer=watch.and_tell(observer),
+    )
+
+
+async def _backend(base: _Base, environ: Mapping[str, str], stack: AsyncExitStack) -> BackendRouter:
+    """The way to the judges. Raises ConfigError for those that cannot be reached."""
+    keys = judge_keys({judge.id: judge.api_key_env for judge in base.bench.values()}, environ)
+    if base.local is not None:
+        keys[base.local.spec.id] = base.local.key
+    backend = BackendRouter(keys, environ)
+    await stack.enter_async_context(aclosing(backend))
+    await backend.check(base.bench.values())
+    return backend
+
+
+async def _source(base: _Base, backend: BackendRouter, stack: AsyncExitStack) -> VerdictSource:
+    settings = base.settings
+    gates = Gates(
+        base.store,
+        max_queue=settings.max_queue,
+        workers=settings.workers,
+        observer=base.observer,
+    )
+    await stack.enter_async_context(aclosing(gates))
+    source = VerdictSource(
+        Asker(backend, gates=gates, observer=base.observer),
+        base.store,
+        Seal(base.secret),
+        ttl_s=settings.cache_ttl_s,
+        shared=settings.share_cache,
+        observer=base.observer,
+    )
+    return await stack.enter_async_context(aclosing(source))
+
+
+def _engine(base: _Base, source: VerdictSource) -> Engine:
+    return Engine(
+        library=base.library,
+        bench=base.bench,
+        source=source,
+        require_family=base.settings.require_family,
+        observer=base.observer,
+        room=_room(source.asker.gates, base.bench),
+    )
 
 
 def _bench(settings: Settings, library: Library) -> Bench | None:

@@ -34,6 +34,18 @@ async def done_within(future: asyncio.Future[Any], seconds: float) -> bool:
     return future.done()
 
 
+async def call_off(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait until it has ended.
+
+    Raises what it ended in, unless that is this cancellation; CancelledError means that whoever
+    waits here was cancelled.
+    """
+    task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled():
+        task.result()
+
+
 async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Do all of it at once; the results in its order. What one raises ends the others, too."""
     if len(work) == 1:

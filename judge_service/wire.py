@@ -172,7 +172,10 @@ def usage_wire(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _rules(report: RulesReport) -> dict[str, Any]:
+def _rules(report: RulesReport | None) -> dict[str, Any] | None:
+    """None where the rules were not run to their end: no number is made up for them."""
+    if report is None:
+        return None
     return {
         "passed": report.passed,
         "score": report.score,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -60,7 +60,7 @@ def _fresh(provider: FakeProvider) -> None:
     provider.oracle({}, default=GOOD)
 
 
-def behave(provider: FakeProvider, **scripts: Behaviour) -> None:
+def behave(provider: FakeProvider, **scripts: Behaviour | Sequence[Behaviour]) -> None:
     """Let judges behave so."""
     for judge, script in scripts.items():
         provider.behave(judge, script)
@@ -352,6 +352,64 @@ def test_a_judges_own_trouble_is_never_a_zero(
     assert answer["reward"] is None
     assert answer["error"]["code"] == code
     assert flags(answer) == {}
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        (faults.status_error(500), faults.status_error(500)),
+        (faults.rate_limited("0"), faults.rate_limited("0")),
+        (GARBAGE, faults.status_error(500)),
+        (faults.status_error(500), behaviours.wrong_model()),
+    ],
+    ids=["down", "limited", "unusable then down", "down then another model"],
+)
+@pytest.mark.parametrize("rubric", ["quality", "zero"])
+def test_no_request_is_kept_for_a_family_that_nobody_would_ask(
+    rubric: str,
+    before: tuple[Behaviour, Behaviour],
+    service: RunningService,
+    provider: FakeProvider,
+) -> None:
+    """A zero's second family is for unusable replies: an outage has all three requests, as in any
+    other rubric, alone and in a group.
+    """
+    behave(provider, ann=[*before, behaviours.fixed(2)])
+    answer = service.assess(rubric=rubric)
+    assert (answer["status"], answer["reward"]) == ("success", 0.25)
+    assert asked(provider) == ["ann"]
+    assert len(provider.requests) == answer["usage"]["upstream_requests"] == 3
+    provider.reset()
+    behave(provider, ann=[*before, behaviours.fixed(2)])
+    body = {
+        "rubric": rubric, "prompt": new_prompt(), "strategy": "assess",
+        "candidates": [{"text": text, "family": "x"} for text in ("", "Two.")],
+    }  # fmt: skip
+    ranked = service.http.post("/v1/rank", json=body).json()
+    assert ranked["rewards"] == [0.0, 0.25]
+    assert len(provider.requests) == ranked["usage"]["upstream_requests"] == 3
+
+
+@pytest.mark.parametrize("rubric", ["zero", "zero-two"])
+def test_a_second_family_is_within_the_three_requests(
+    rubric: str, service: RunningService, provider: FakeProvider
+) -> None:
+    """Where the outage has taken them all, an unusable third reply is the end of it."""
+    down = faults.status_error(500)
+    behave(provider, ann=[down, down, GARBAGE], bea=CHOKING)
+    answer = service.assess(PANGOLIN, rubric=rubric)
+    assert answer["error"]["code"] == "unparsable"
+    assert asked(provider) == ["ann"]
+    assert len(provider.requests) == 3
+    provider.reset()
+    behave(provider, ann=[down, down, GARBAGE], bea=CHOKING)
+    body = {
+        "rubric": rubric, "prompt": new_prompt(), "strategy": "assess",
+        "candidates": [{"text": text, "family": "x"} for text in ("", PANGOLIN)],
+    }  # fmt: skip
+    ranked = service.http.post("/v1/rank", json=body).json()
+    assert ranked["error"]["code"] == "unparsable"
+    assert len(provider.requests) == 3
 
 
 def test_one_family_alone_is_not_enough_for_a_zero(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import subprocess
@@ -20,10 +21,14 @@ from judge_service import (
     ConfigError,
     JudgeServiceError,
     JudgingError,
+    Ranked,
+    RankFailed,
+    RankRequest,
     RequestError,
     Settings,
     assess_wire,
     open_service,
+    rank_wire,
 )
 from tests.harness import Judges, write_rubric
 from tests.provider import FakeProvider, behaviours
@@ -39,6 +44,8 @@ EXPECTED = {
     "Rubric", "Criterion", "Point", "Anchor", "Library", "load_library", "load_rubric",
     "parse_rubric", "Bench", "JudgeSpec", "load_bench", "Settings", "Service", "open_service",
     "Assessed", "AssessFailed", "AssessOutcome", "Compared", "CompareFailed", "CompareOutcome",
+    "RankRequest", "Ranked", "RankFailed", "RankOutcome", "RankedMember", "PairCounts",
+    "JudgeCount", "rank_wire",
     "Verdict", "CriterionResult", "OrderChoice", "Flag", "Usage", "assess_wire", "compare_wire",
     "JudgeServiceError", "ConfigError", "RequestError", "JudgingError", "Rule", "RuleInput",
     "RuleResult", "RulesReport", "Finding", "Asker", "Backend", "ChatCall", "ChatReply",
@@ -90,6 +97,25 @@ def test_every_public_name_is_there(name: str) -> None:
     if callable(value) and not name.endswith("Outcome"):
         assert value.__doc__
         assert value.__module__.startswith("judge_service.")
+
+
+def test_type_checkers_are_told_the_same_names() -> None:
+    """Each from the module that has it, and as a name that may be imported from here."""
+    tree = ast.parse(Path(judge_service.__file__).read_text(encoding="utf-8"))
+    told = {
+        (node.module, alias.name, alias.asname)
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    assert told == {
+        (f"judge_service.{module}", name, name)
+        for module, names in judge_service._NAMES.items()
+        for name in names
+    }
 
 
 def test_other_names_are_not_there() -> None:
@@ -177,3 +203,36 @@ def test_judging_without_http(tmp_path: Path) -> None:
     assert isinstance(failed, AssessFailed)
     assert not hasattr(failed, "reward")
     assert assess_wire(failed)["reward"] is None
+
+
+async def rank(folder: Path, *texts: str) -> Ranked | RankFailed:
+    """A group as a library user ranks it."""
+    settings = Settings(
+        judges=folder / "judges.toml",
+        rubrics_dir=folder / "rubrics",
+        anchors_dir=folder / "anchors",
+    )
+    request = RankRequest(
+        rubric="quality", prompt="Why?", candidates=tuple(Candidate(text=text) for text in texts)
+    )
+    async with open_service(settings, {}) as service:
+        return await service.engine.rank(request)
+
+
+def test_ranking_without_http(tmp_path: Path) -> None:
+    """A group gets its rewards, or as a whole none."""
+    write_rubric(tmp_path)
+    (tmp_path / "anchors").mkdir()
+    with FakeProvider() as provider:
+        provider.oracle(lambda text: 5 if "good" in text else 2)
+        Judges(provider).add("alpha").write(tmp_path)
+        ranked = asyncio.run(rank(tmp_path, "A bad answer.", "A good answer."))
+        provider.behave("alpha", behaviours.says("I would rather not."))
+        failed = asyncio.run(rank(tmp_path, "A bad answer.", "A good answer."))
+
+    assert isinstance(ranked, Ranked)
+    assert ranked.ranks == (2, 1)
+    assert rank_wire(ranked)["rewards"] == list(ranked.rewards)
+    assert isinstance(failed, RankFailed)
+    assert not hasattr(failed, "rewards")
+    assert rank_wire(failed)["rewards"] is None

@@ -164,7 +164,13 @@ def test_the_middle(points: tuple[int, ...], middle: int) -> None:
 
 @pytest.mark.parametrize(
     ("anchored", "missing"),
-    [((), "1 and 3"), ((1,), "3"), ((3,), "1"), ((2,), "1 and 3"), ((1, 3), None)],
+    [
+        ((), "points 1 and 3"),
+        ((1,), "point 3"),
+        ((3,), "point 1"),
+        ((2,), "points 1 and 3"),
+        ((1, 3), None),
+    ],
     ids=["none", "worst", "best", "middle", "both"],
 )
 def test_missing_anchors_are_warned_about(anchored: tuple[int, ...], missing: str | None) -> None:
@@ -173,7 +179,7 @@ def test_missing_anchors_are_warned_about(anchored: tuple[int, ...], missing: st
         lambda r: r.update(anchors=[{**ANCHOR, "point": p} for p in anchored])
     ).warnings()
 
-    assert [f"criteria.quality: no anchor at point {missing};" in w for w in warnings] == (
+    assert [f"criteria.quality: no anchor at {missing};" in w for w in warnings] == (
         [True] if missing else []
     )
 

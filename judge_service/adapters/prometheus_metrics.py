@@ -1,16 +1,18 @@
 """Metrics for Prometheus: the only module that imports its client.
 
-Every app has a registry of its own. With several worker processes the client keeps the values in
-files of one folder, and whichever worker is asked tells the sum of all.
+One process alone keeps its figures itself (``OwnFigures``). Several worker processes share theirs
+(``SharedFigures``): the client keeps them in files of one folder, and whichever worker is asked
+tells the sum of all.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -26,14 +28,16 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
-from judge_service import events as ev
-from judge_service.adapters.metric_events import NONE, EventCounts
-from judge_service.adapters.metric_spreads import Spreads
+from judge_service.adapters.metric_buckets import Buckets
+from judge_service.adapters.metric_events import EventCounts
 from judge_service.adapters.metric_table import (
     COUNTS,
     LEVELS,
     SPREADS,
-    START_AT_ZERO,
+    Count,
+    Entry,
+    Level,
+    Levels,
     Spread,
 )
 from judge_service.adapters.worker_processes import worker_pids
@@ -44,6 +48,9 @@ PREFIX: Final = "judge_service_"
 # Process-wide in the client: without it every counter has a second series with its birthday.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
+_Labels: TypeAlias = tuple[str, ...]
+_Series = TypeVar("_Series", Counter, Gauge, Histogram)
+
 
 class PrometheusMetrics(EventCounts):
     """Counts events (``observe``) and HTTP requests (``answered``), and renders them.
@@ -53,147 +60,170 @@ class PrometheusMetrics(EventCounts):
     """
 
     def __init__(self, version: str, shared_dir: str | None = None) -> None:
-        if shared_dir is not None and not Path(shared_dir).is_dir():
-            raise ConfigError(f"PROMETHEUS_MULTIPROC_DIR: {shared_dir}: no such folder")
-        super().__init__()
-        self._shared_dir = shared_dir
-        self._children: dict[tuple[str, tuple[str, ...]], Any] = {}
-        self._counted: dict[tuple[str, tuple[str, ...]], float] = {}
-        self._told: dict[tuple[str, tuple[str, ...]], float] = {}
-        self._registry = registry = CollectorRegistry()
-        self._counts = {
-            name: Counter(PREFIX + name, count.text, count.labels, registry=registry)
-            for name, count in COUNTS.items()
-        }
-        self._levels = {
-            name: Gauge(
-                PREFIX + name, level.text, level.labels, registry=registry,
-                multiprocess_mode=level.over,
-            )
-            for name, level in LEVELS.items()
-        }  # fmt: skip
-        self._spreads: dict[str, Histogram] = {}
-        self._own_spreads: Spreads | None = None
-        if shared_dir is None:
-            self._own_spreads = Spreads(SPREADS)
-            registry.register(Histograms(self._own_spreads, SPREADS))
-        else:
-            self._spreads = {
-                name: Histogram(
-                    PREFIX + name, spread.text, spread.labels, registry=registry,
-                    buckets=spread.bounds,
-                )
-                for name, spread in SPREADS.items()
-            }  # fmt: skip
-        for name, series in START_AT_ZERO.items():
-            for labels in series:
-                self._count(name, *labels, by=0)
-        self._set("build_info", 1, version)
-        if shared_dir is None:
-            ProcessCollector(registry=registry)
-
-    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one HTTP request. ``method`` and ``route`` must be from closed sets."""
-        self._count("http_requests", method, route, str(status))
-        self._spread("http_request_duration_seconds", seconds, method, route)
-
-    def know(self, judges: Iterable[str], rubrics: Iterable[tuple[str, ev.Kind]]) -> None:
-        """Begin the series of what is configured at 0, so that a first failure is an increase."""
-        for judge in map(self._id, judges):
-            self._count("upstream_attempts", judge, NONE, by=0)
-            for name in ("breaker_state", "queue_waiting", "queue_running"):
-                self._set(name, 0, judge)
-        for rubric, kind in rubrics:
-            self._count("outcomes", kind, self._id(rubric), "success", NONE, by=0)
-
-    def flush(self) -> None:
-        """Hand over to the client what was counted since. To be called by who observes, before
-        ``render``, which may run in another thread.
-        """
-        counted, self._counted = self._counted, {}
-        for (name, labels), by in counted.items():
-            self._child(self._counts, name, labels).inc(by)
-        told, self._told = self._told, {}
-        for (name, labels), value in told.items():
-            self._child(self._levels, name, labels).set(value)
+        kept: OwnFigures | SharedFigures
+        kept = OwnFigures() if shared_dir is None else SharedFigures(shared_dir)
+        super().__init__(kept)
+        kept.set(Levels.build_info, 1, version)
+        self._kept = kept
 
     def render(self, accept: str = "") -> tuple[bytes, str]:
-        """Everything that was handed over, as text in the form that ``accept`` asks for, and its
-        content type.
+        """Everything that was counted so far, as text in the form that ``accept`` asks for, and
+        its content type. May run in another thread than the rest.
         """
+        return self._kept.render(accept)
+
+
+class OwnFigures(Collector):
+    """The figures of one process, in plain dicts: the client takes a lock for every step."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Count, dict[_Labels, float]] = {metric: {} for metric in COUNTS}
+        self._levels: dict[Level, dict[_Labels, float]] = {metric: {} for metric in LEVELS}
+        self._spreads: dict[Spread, dict[_Labels, Buckets]] = {metric: {} for metric in SPREADS}
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+
+    def count(self, metric: Count, *labels: str, by: float = 1) -> None:
+        """Add to a counter."""
+        if math.isfinite(by) and by >= 0:
+            series = self._counts[metric]
+            series[labels] = series.get(labels, 0.0) + by
+
+    def set(self, metric: Level, value: float, *labels: str) -> None:
+        """Set a gauge."""
+        if math.isfinite(value):
+            self._levels[metric][labels] = value
+
+    def spread(self, metric: Spread, value: float, *labels: str) -> None:
+        """Note a value in a histogram."""
+        if math.isfinite(value):
+            series = self._spreads[metric]
+            buckets = series.get(labels)
+            if buckets is None:
+                buckets = series[labels] = Buckets(metric.bounds)
+            buckets.add(value)
+
+    def render(self, accept: str) -> tuple[bytes, str]:
+        """What was counted so far, and its content type."""
         encode, content_type = choose_encoder(accept)
-        if self._shared_dir is None:
-            return encode(self._registry), content_type
-        alive, dead = worker_pids(Path(self._shared_dir))
-        for pid in dead:
-            # Takes away what the process told of its present; what it counted stays.
-            with contextlib.suppress(FileNotFoundError):  # another worker was quicker
-                mark_process_dead(pid, self._shared_dir)  # type: ignore[no-untyped-call]
-        whole = CollectorRegistry()
-        whole.register(_Shared(Path(self._shared_dir)))
-        whole.register(_Processes(alive))
-        return encode(whole), content_type
+        return encode(self._registry), content_type
 
-    # The only ways into a metric: nothing that is not finite passes. The client takes a lock for
-    # every step, so one process alone hands over what it counted when somebody looks.
-
-    def _count(self, name: str, *labels: str, by: float = 1) -> None:
-        if not (math.isfinite(by) and by >= 0):
-            return
-        if self._shared_dir is None:
-            key = name, labels
-            self._counted[key] = self._counted.get(key, 0) + by
-        else:
-            self._child(self._counts, name, labels).inc(by)
-
-    def _set(self, name: str, value: float, *labels: str) -> None:
-        if not math.isfinite(value):
-            return
-        if self._shared_dir is None:
-            self._told[name, labels] = value
-        else:
-            self._child(self._levels, name, labels).set(value)
-
-    def _spread(self, name: str, value: float, *labels: str) -> None:
-        if not math.isfinite(value):
-            return
-        if self._own_spreads is not None:
-            self._own_spreads.observe(name, value, labels)
-        else:
-            self._child(self._spreads, name, labels).observe(value)
-
-    def _child(self, family: Mapping[str, Any], name: str, labels: tuple[str, ...]) -> Any:
-        """The series of these labels: looked up once, as the client takes a lock for it."""
-        known = self._children.get((name, labels))
-        if known is None:
-            known = self._children[name, labels] = family[name].labels(*labels)
-        return known
-
-
-class Histograms(Collector):
-    """What one process has counted by itself, told as the client tells its own histograms."""
-
-    def __init__(self, counted: Spreads, spreads: Mapping[str, Spread]) -> None:
-        self._counted = counted
-        self._spreads = spreads
-
-    def collect(self) -> Iterable[Metric]:
-        """One family per name."""
-        for name, spread in self._spreads.items():
-            whole = PREFIX + name
-            family = Metric(whole, spread.text, "histogram")
-            ends = [*map(floatToGoString, spread.bounds), "+Inf"]
-            for labels, up_to, total in self._counted.series(name):
-                for end, count in zip(ends, up_to, strict=True):
-                    family.add_sample(f"{whole}_bucket", {**labels, "le": end}, count)
-                family.add_sample(f"{whole}_count", dict(labels), up_to[-1])
-                # A sum that can fall is none to Prometheus.
-                if spread.bounds[0] >= 0:
-                    family.add_sample(f"{whole}_sum", dict(labels), total)
+    def collect(self) -> Iterator[Metric]:
+        """One family per metric, told as the client tells its own."""
+        # Copies, as the loop's thread goes on counting.
+        for count, counted in self._counts.items():
+            family = _family(count, "counter")
+            for labels, value in _named(count, counted.copy()):
+                family.add_sample(f"{family.name}_total", labels, value)
+            yield family
+        for level, told in self._levels.items():
+            family = _family(level, "gauge")
+            for labels, value in _named(level, told.copy()):
+                family.add_sample(family.name, labels, value)
+            yield family
+        for spread, seen in self._spreads.items():
+            family = _family(spread, "histogram")
+            for labels, buckets in _named(spread, seen.copy()):
+                _add_histogram(family, spread, labels, buckets)
             yield family
 
 
-class _Shared(Collector):
+_Value = TypeVar("_Value")
+
+
+def _family(metric: Entry, kind: str) -> Metric:
+    return Metric(PREFIX + metric.name, metric.text, kind)
+
+
+def _named(
+    metric: Entry, series: Mapping[_Labels, _Value]
+) -> Iterator[tuple[dict[str, str], _Value]]:
+    """Each series with its labels by name."""
+    for values, found in series.items():
+        yield dict(zip(metric.labels, values, strict=True)), found
+
+
+def _add_histogram(
+    family: Metric, spread: Spread, labels: Mapping[str, str], buckets: Buckets
+) -> None:
+    up_to, total = buckets.read()
+    ends = [*map(floatToGoString, spread.bounds), "+Inf"]
+    for end, count in zip(ends, up_to, strict=True):
+        family.add_sample(f"{family.name}_bucket", {**labels, "le": end}, count)
+    family.add_sample(f"{family.name}_count", dict(labels), up_to[-1])
+    # A sum that can fall is none to Prometheus.
+    if spread.bounds[0] >= 0:
+        family.add_sample(f"{family.name}_sum", dict(labels), total)
+
+
+class SharedFigures:
+    """The figures of all worker processes, which the client keeps in files of one folder.
+
+    Raises ConfigError when the folder is missing.
+    """
+
+    def __init__(self, folder: str) -> None:
+        if not Path(folder).is_dir():
+            raise ConfigError(f"PROMETHEUS_MULTIPROC_DIR: {folder}: no such folder")
+        self._folder = Path(folder)
+        self._counts = {
+            metric: Counter(PREFIX + metric.name, metric.text, metric.labels, registry=None)
+            for metric in COUNTS
+        }
+        self._levels = {
+            metric: Gauge(
+                PREFIX + metric.name, metric.text, metric.labels, registry=None,
+                multiprocess_mode=metric.over,
+            )
+            for metric in LEVELS
+        }  # fmt: skip
+        self._spreads = {
+            metric: Histogram(
+                PREFIX + metric.name, metric.text, metric.labels, registry=None,
+                buckets=metric.bounds,
+            )
+            for metric in SPREADS
+        }  # fmt: skip
+        self._series: dict[tuple[Any, _Labels], Any] = {}
+
+    def count(self, metric: Count, *labels: str, by: float = 1) -> None:
+        """Add to a counter."""
+        if math.isfinite(by) and by >= 0:
+            self._one(self._counts[metric], labels).inc(by)
+
+    def set(self, metric: Level, value: float, *labels: str) -> None:
+        """Set a gauge."""
+        if math.isfinite(value):
+            self._one(self._levels[metric], labels).set(value)
+
+    def spread(self, metric: Spread, value: float, *labels: str) -> None:
+        """Note a value in a histogram."""
+        if math.isfinite(value):
+            self._one(self._spreads[metric], labels).observe(value)
+
+    def render(self, accept: str) -> tuple[bytes, str]:
+        """What all processes have counted so far, and its content type."""
+        encode, content_type = choose_encoder(accept)
+        alive, dead = worker_pids(self._folder)
+        for pid in dead:
+            # Takes away what the process told of its present; what it counted stays.
+            with contextlib.suppress(FileNotFoundError):  # another worker was quicker
+                mark_process_dead(pid, str(self._folder))  # type: ignore[no-untyped-call]
+        whole = CollectorRegistry()
+        whole.register(_Files(self._folder))
+        whole.register(_Processes(alive))
+        return encode(whole), content_type
+
+    def _one(self, family: _Series, labels: _Labels) -> _Series:
+        """The series of these labels: looked up once, as the client takes a lock for it."""
+        known: _Series | None = self._series.get((family, labels))
+        if known is None:
+            known = self._series[family, labels] = family.labels(*labels)
+        return known
+
+
+class _Files(Collector):
     """What all worker processes have written to their folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -225,7 +255,7 @@ class _Processes(Collector):
         families: dict[str, Metric] = {}
         for pid in self._pids:
             # A zombie has no /proc/<pid>/fd, and a process may end in between: then it is left out.
-            one = ProcessCollector(pid=lambda pid=pid: pid, registry=None)  # type: ignore[misc]
+            one = ProcessCollector(pid=partial(int, pid), registry=None)
             for family in one.collect():
                 known = families.setdefault(family.name, family)
                 if known is family:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_service.adapters.exchange import MAX_REPLY_BYTES, Exchange
@@ -108,7 +108,7 @@ def from_protocol(raw: dict[str, Any], judge: JudgeSpec, list_price: float | Non
     """The reply in a body that ``protocol_body`` found. ``list_price`` is what a price list says
     the request cost, in USD, None where none does. Raises UpstreamProtocolError.
     """
-    choice = raw["choices"][0] if raw["choices"] else None
+    choice = _first_choice(raw["choices"], judge)
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise UpstreamProtocolError(f"judge {judge.id!r}: a reply without choices")
@@ -132,6 +132,25 @@ def from_protocol(raw: dict[str, Any], judge: JudgeSpec, list_price: float | Non
         reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
         logprobs=_logprobs(choice),
     )
+
+
+def _first_choice(choices: Sequence[Any], judge: JudgeSpec) -> Any:
+    """The choice with index 0, wherever it stands: one was asked for. Without one the only choice,
+    or the first of several that say the same; None without any. Raises UpstreamProtocolError.
+    """
+    among = [one for one in choices if isinstance(one, dict) and one.get("index") == 0] or choices
+    if any(_said_in(one) != _said_in(among[0]) for one in among):
+        raise UpstreamProtocolError(
+            f"judge {judge.id!r}: {len(choices)} choices that differ, where one was asked for"
+        )
+    return among[0] if among else None
+
+
+def _said_in(choice: Any) -> tuple[Any, Any]:
+    """What tells one choice from another: the message, and how it ended."""
+    if not isinstance(choice, dict):
+        return choice, None
+    return choice.get("message"), choice.get("finish_reason")
 
 
 def _fingerprint(value: Any) -> str | None:

@@ -1,8 +1,8 @@
 """The store's operations in Redis commands: simple ones, so that a narrow ACL user will do.
 
-GET MGET SET DEL INCRBY PEXPIRE PTTL SCAN PING MULTI EXEC; for leases ZADD ZREM ZREMRANGEBYSCORE
-ZRANGEBYSCORE ZSCORE ZCARD, and TIME if allowed. What somebody else has put at a key is replaced
-where we write.
+GET MGET SET DEL INCRBY PEXPIRE PTTL SCAN PING MULTI EXEC; for leases ZADD ZREM ZREMRANGEBYRANK
+ZREMRANGEBYSCORE ZRANGEBYSCORE ZSCORE, and TIME if allowed. What somebody else has put at a key is
+replaced where we write.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from judge_service.storage.store import FOREVER_S
 LEASE_KEPT_MS = 3600 * 1000
 """How much longer than its youngest place the key of a lease lives."""
 SCAN_BATCH = 200
+_BELOW = (b"\xff0", b"\xff1", b"\xff2")
+"""Members that are no owner's, whose names are text."""
 Word = str | bytes | int | float
 
 
@@ -85,25 +87,40 @@ async def add(link: RedisLink, key: str, amount: int, ttl_s: float) -> int:
 async def hold(link: RedisLink, key: str, owner: str, limit: int, ttl_s: float, now: float) -> bool:
     """Take or renew a place: a member of a sorted set, its score the time it ends.
 
-    ``now`` is Redis's time in seconds. The place is taken, counted and, if it is one too many,
-    given back: there are never more than ``limit`` that were told so, and whoever comes first is
-    among them. One that comes while another one is being turned away may be turned away, too.
+    ``now`` is Redis's time in seconds. One step decides and leaves nothing behind, so that there
+    are never more than ``limit``, whoever is cut off when.
     """
-    steps = (
-        ("ZREMRANGEBYSCORE", key, "-inf", now),
-        ("ZSCORE", key, owner),
-        ("ZADD", key, now + ttl_s, owner),
-        ("ZCARD", key),
-        ("PEXPIRE", key, milliseconds(ttl_s) + LEASE_KEPT_MS),
-    )
+    steps = _hold_steps(key, owner, limit, ttl_s, now)
     answers = await link.atomic(key, *steps)
     if any(_wrong_type(answer) for answer in answers):
-        answers = (await link.atomic(key, ("DEL", key), *steps))[1:]
-    _, had, _, count, _ = map(_answer, answers)
-    if had is not None or int(count) <= limit:
-        return True
-    await drop(link, key, owner)
-    return False
+        answers = await link.atomic(key, ("DEL", key), *steps)
+    return [_answer(answer) for answer in answers][-1] is not None
+
+
+def _hold_steps(
+    key: str, owner: str, limit: int, ttl_s: float, now: float
+) -> tuple[tuple[Word, ...], ...]:
+    """A condition made of ranks, for a transaction has none and a script needs a user who may run
+    programs. Below all places come a sentinel, the owner if it has no place, and two spare members:
+
+    where there is room, the lowest is removed, which is the sentinel; then the second lowest is,
+    whatever it is. That is the owner where the sentinel is still there, and a spare one otherwise
+    or where the owner has had a place all along.
+    """
+    sentinel, first_spare, second_spare = _BELOW
+    return (
+        ("ZREMRANGEBYSCORE", key, "-inf", now),
+        ("ZADD", key, -4, sentinel, -2, first_spare, -1, second_spare),
+        ("ZADD", key, "NX", -3, owner),
+        # From a rank that a small set does not have, which then means the lowest, to the lowest:
+        # the owner and the others are at most ``limit``, beside the three.
+        ("ZREMRANGEBYRANK", key, -(limit + len(_BELOW)), 0),
+        ("ZREMRANGEBYRANK", key, 1, 1),
+        ("ZADD", key, "XX", now + ttl_s, owner),
+        ("ZREMRANGEBYSCORE", key, "-inf", 0),
+        ("PEXPIRE", key, milliseconds(ttl_s) + LEASE_KEPT_MS),
+        ("ZSCORE", key, owner),
+    )
 
 
 async def holders(link: RedisLink, key: str, now: float) -> list[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
     from opentelemetry.trace import Span
 
-INSTALL_HINT = "install the extra 'otel': pip install 'judge-service[otel]'"
+INSTALL_HINT = "install the extra 'otel': pip install '.[otel]' in the checkout"
 NAME = "judge_service"
 MAX_NAME = 128
 CLOSE_S = 5.0

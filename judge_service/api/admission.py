@@ -21,34 +21,45 @@ MIN_LEFT_S = 0.001
 W = TypeVar("W", bound=Wanted)
 
 
-class admitted:
+def admitted(
+    request: Request,
+    caller: Caller,
+    items: int = 1,
+    *,
+    wait_s: float | None = None,
+    apart: bool = False,
+) -> Admitting:
     """Lets a request of ``items`` items in, within the caller's quotas; with ``wait_s``, after at
     most so many seconds in which another one shows what requests cost. ``apart``: it costs nothing
     before ``Admission.begin``, for others may pay for it.
 
-    Tell what comes of it with ``Admission.spent``, once for each outcome, failed ones too. Raises
-    Problem 429.
+    To be entered with ``async with``, which raises Problem 429. Tell what comes of it with
+    ``Admission.spent``, once for each outcome, failed ones too.
     """
+    return Admitting(request.scope["state"]["quotas"], caller, items, wait_s, apart)
 
-    __slots__ = ("_admission", "_asked", "_quotas")
+
+class Admitting:
+    """Lets one request in when it is entered, and settles what it cost when it is left."""
+
+    __slots__ = ("_admission", "_apart", "_caller", "_items", "_quotas", "_wait_s")
 
     def __init__(
-        self,
-        request: Request,
-        caller: Caller,
-        items: int = 1,
-        *,
-        wait_s: float | None = None,
-        apart: bool = False,
+        self, quotas: Quotas, caller: Caller, items: int, wait_s: float | None, apart: bool
     ) -> None:
-        self._quotas: Quotas = request.scope["state"]["quotas"]
-        self._asked = caller, items, wait_s, apart
+        self._quotas = quotas
+        self._caller = caller
+        self._items = items
+        self._wait_s = wait_s
+        self._apart = apart
+        self._admission: Admission | None = None
 
     async def __aenter__(self) -> Admission:
         """Wait to be let in."""
-        caller, items, wait_s, apart = self._asked
         try:
-            admission = await self._quotas.admit(caller, items, wait_s=wait_s, apart=apart)
+            admission = await self._quotas.admit(
+                self._caller, self._items, wait_s=self._wait_s, apart=self._apart
+            )
         except QuotaExceeded as refused:
             raise later(429, "quota_exceeded", str(refused), refused.retry_after_s) from None
         self._admission = admission
@@ -58,8 +69,9 @@ class admitted:
         self, kind: type[BaseException] | None, error: BaseException | None, _: object
     ) -> None:
         """What is not known of a request that was given up is not settled as nothing."""
-        complete = not isinstance(error, (Disconnected, asyncio.CancelledError))
-        await self._quotas.settle(self._admission, complete=complete)
+        if self._admission is not None:
+            complete = not isinstance(error, (Disconnected, asyncio.CancelledError))
+            await self._quotas.settle(self._admission, complete=complete)
 
 
 def in_time_left(wanted: W, admission: Admission) -> W:

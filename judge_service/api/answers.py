@@ -128,10 +128,12 @@ class OutcomeAnswer(Answer):
 
 
 class AssessAnswer(OutcomeAnswer):
-    """``reward`` is null exactly when ``status`` is failed."""
+    """``reward`` is null exactly when ``status`` is failed, ``rules`` where that was before they
+    were run to their end.
+    """
 
     reward: FiniteFloat | None
-    rules: RulesAnswer
+    rules: RulesAnswer | None
     criteria: dict[str, CriterionAnswer]
 
 
@@ -145,8 +147,8 @@ class OrderAnswer(Answer):
 
 class CompareAnswer(OutcomeAnswer):
     """``preference`` is for the first: 1.0, 0.0, 0.5 for a tie, null when inconsistent or failed.
-    ``rules`` has one report per candidate, ``expected`` is there where the rubric wants expected
-    scores.
+    ``rules`` has one report per candidate, null where it failed before the rules were run to their
+    end; ``expected`` is there where the rubric wants expected scores.
     """
 
     outcome: Literal["first", "second", "tie", "inconsistent"] | None
@@ -155,7 +157,7 @@ class CompareAnswer(OutcomeAnswer):
     consistent: bool | None
     orders: list[OrderAnswer]
     length_ratio: FiniteFloat | None
-    rules: list[RulesAnswer]
+    rules: list[RulesAnswer | None]
 
 
 class RubricPutAnswer(Answer):
@@ -171,12 +173,14 @@ class RubricPutAnswer(Answer):
 
 
 class MemberAnswer(Answer):
-    """One member of a group; ``reward`` is null exactly when its ``status`` is failed."""
+    """One member of a group; ``reward`` is null exactly when its ``status`` is failed, ``rules``
+    where that was before they were run to their end.
+    """
 
     id: str | None
     status: Literal["success", "failed"]
     reward: FiniteFloat | None
-    rules: RulesAnswer
+    rules: RulesAnswer | None
     criteria: dict[str, CriterionAnswer]
     wins: FiniteFloat | None
     error: ErrorAnswer | None
@@ -226,11 +230,13 @@ class RankAnswer(Answer):
 
 
 class GroupAnswer(Answer):
-    """A group in short: how many members were judged, and what they have in common."""
+    """A group in short: how many ``members`` of ``size`` it had, null where that is not known, and
+    what they have in common. A ``partial`` one was judged with fewer than its size.
+    """
 
     generation: int
     size: int
-    members: int
+    members: int | None
     partial: bool
     strategy: Literal["assess", "pairwise", "listwise"] | None
     zero_advantage: bool

@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from judge_service import __version__
@@ -29,9 +27,9 @@ from judge_service.api import (
     trainers,
     watching,
 )
-from judge_service.api.disconnect import Disconnected
+from judge_service.api.body_room import BodyRoom
 from judge_service.api.middleware import RequestContext
-from judge_service.api.short_way import CLIENT_CLOSED_REQUEST, ShortWay
+from judge_service.api.short_way import ShortWay
 from judge_service.api.state import State, state_of
 from judge_service.api.telemetry import Telemetry
 from judge_service.rubric.library import Library
@@ -96,15 +94,11 @@ def create_app(
     app.include_router(metrics.router)
     app.include_router(trainers.router)
     app.state.telemetry = telemetry
+    app.state.room = room = BodyRoom()
     problems.install(app)
-
-    @app.exception_handler(ClientDisconnect)
-    @app.exception_handler(Disconnected)
-    async def hung_up(_: Request, __: Exception) -> Response:
-        return Response(status_code=CLIENT_CLOSED_REQUEST)
-
     hot = [*judging.router.routes, *ranking.router.routes]
-    app.front = RequestContext(ShortWay(app.behind, hot, SHORT_WAYS), telemetry)
+    short = ShortWay(app.behind, hot, SHORT_WAYS, app.exception_handlers)
+    app.front = RequestContext(short, telemetry, room)
     openapi.complete(app)
     return app
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
-from judge_service.api.body_room import ROOM
+from judge_service.api.body_room import LONG_BYTES, BodyRoom
 from judge_service.api.door.line import line_of
+from judge_service.api.json_outline import Outline, outline
 from judge_service.api.problems import Problem
-from judge_service.api.stepwise_json import StepwiseDecoder
 
+T = TypeVar("T")
 MAX_ITEM_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_VALUES = 250_000
@@ -22,8 +25,10 @@ MAX_VALUES = 250_000
 RECEIVE_S = 30.0
 """How long a body may take to arrive, in seconds."""
 _JSON = b"application/json"
+_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+"""Only an escape can name half of a surrogate pair; most of these name a whole one."""
 LONG_BODY_BYTES = 64 * 1024
-"""From here on a body is decoded in a thread, so that it does not hold up the others."""
+"""From here on a body is read in a thread, so that it does not hold up the others."""
 
 
 async def read_json(request: Request, limit: int = MAX_ITEM_BYTES) -> Any:
@@ -36,6 +41,11 @@ async def decoded(body: bytes) -> Any:
     if len(body) > LONG_BODY_BYTES:
         return await asyncio.to_thread(decode_json, body)
     return decode_json(body)
+
+
+async def done_with(body: bytes, work: Callable[[], T]) -> T:
+    """What ``work`` on a body comes to; on a long one it is done in a thread."""
+    return await asyncio.to_thread(work) if len(body) > LONG_BODY_BYTES else work()
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -63,15 +73,16 @@ async def _received(request: Request, limit: int) -> bytes:
         body += message.get("body", b"")
         if len(body) > limit:
             raise _too_large(limit)
-        ROOM.hold(len(body))
+        if len(body) > LONG_BYTES:
+            room: BodyRoom = request.scope["app"].state.room
+            room.hold(len(body))
         more = message.get("more_body", False)
     return bytes(body)
 
 
-def decode_json(body: bytes, *, values: int = MAX_VALUES, stepwise: bool = False) -> Any:
+def decode_json(body: bytes, *, values: int = MAX_VALUES) -> Any:
     """Strict JSON: UTF-8, no duplicate keys, finite numbers, bounded depth and number of values.
 
-    ``stepwise`` takes longer and lets other threads have their turn in between.
     Raises Problem 422.
     """
     try:
@@ -81,35 +92,26 @@ def decode_json(body: bytes, *, values: int = MAX_VALUES, stepwise: bool = False
     if text.startswith("\ufeff"):
         raise _invalid("the body begins with a byte order mark; JSON has none")
     # Every value takes a byte, every level a bracket.
-    bounded = len(body) <= values and body.count(b"[") + body.count(b"{") <= MAX_DEPTH
-    decoder = _PLAIN if bounded and not stepwise else _counting(values, stepwise=stepwise)
+    if len(body) > values or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
+        _check_outline(outline(body, values), values)
     try:
-        value = decoder.decode(text)
+        value = _DECODER.decode(text)
     except Problem:
         raise
     except RecursionError:
         raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:
         raise _invalid(f"the body is not JSON: {str(error)[:120]}") from None
-    if not bounded:
-        _check_tree(value, values)
-    if b"\\u" in body:  # only an escape can name half of a surrogate pair
+    if _HALF_PAIR.search(body):
         _check_texts(value)
     return value
 
 
-def _counting(values: int, *, stepwise: bool) -> json.JSONDecoder:
-    """A decoder that ends early what is hostile."""
-    hooks = _Hooks(values)
-    given: dict[str, Any] = {
-        "object_pairs_hook": hooks.pairs,
-        "parse_constant": _constant,
-        "parse_float": hooks.decimal,
-        "parse_int": hooks.integer,
-    }
-    if stepwise:
-        return StepwiseDecoder(count=_Hooks(values).count, **given)
-    return json.JSONDecoder(**given)
+def _check_outline(found: Outline, most: int) -> None:
+    if found.values > most:
+        raise _invalid(f"the body holds more than {most:,} values")
+    if found.depth > MAX_DEPTH:
+        raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels")
 
 
 def _check_headers(request: Request, limit: int) -> None:
@@ -137,23 +139,8 @@ def _plain(value: bytes) -> bytes:
     return value.strip().lower()
 
 
-def _check_tree(value: Any, limit: int) -> None:
-    """Bounded depth and bounded number of values, without recursion."""
-    stack: list[tuple[Any, int]] = [([value], 0)]
-    values = 0
-    while stack:
-        item, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels")
-        values += len(item)
-        if values > limit:
-            raise _too_many(limit)
-        children = item.values() if isinstance(item, dict) else item
-        stack += [(child, depth + 1) for child in children if isinstance(child, (list, dict))]
-
-
 def _check_texts(value: Any) -> None:
-    """No lone surrogates in a value that ``_check_tree`` has passed."""
+    """No lone surrogates in a value of bounded depth and size."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -197,43 +184,13 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-_PLAIN = json.JSONDecoder(
+_DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_constant=_constant, parse_float=_decimal, parse_int=_integer
 )
 
 
-class _Hooks:
-    """Called with every object and number while a body is decoded, to end a hostile one early."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._values = 0
-
-    def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        self.count()
-        return _object(pairs)
-
-    def decimal(self, digits: str) -> float:
-        self.count()
-        return _decimal(digits)
-
-    def integer(self, digits: str) -> int:
-        self.count()
-        return _integer(digits)
-
-    def count(self) -> None:
-        """One more value. Raises Problem when they are too many."""
-        self._values += 1
-        if self._values > self._limit:
-            raise _too_many(self._limit)
-
-
 def _invalid(message: str) -> Problem:
     return Problem(422, "invalid_request", message)
-
-
-def _too_many(limit: int) -> Problem:
-    return _invalid(f"the body holds more than {limit:,} values")
 
 
 def _too_large(limit: int) -> Problem:

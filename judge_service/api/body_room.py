@@ -1,4 +1,4 @@
-"""How much of long bodies a process holds at once: each may be long, all of them may not."""
+"""How much of long bodies an app holds at once: each may be long, all of them may not."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from judge_service.api.request_note import RequestNote, current_note
 LONG_BYTES = 1024 * 1024
 """Shorter bodies are not counted: how many of them there can be is bounded by the door."""
 MOST_BYTES = 256 * 1024 * 1024
-"""Of all long bodies of one process. What they say takes several times as much memory."""
+"""Of all long bodies of one app. What they say takes several times as much memory."""
 
 
 class BodyRoom:
-    """The bytes of long bodies that requests hold from their arrival to their answer."""
+    """The bytes of long bodies that requests hold from their arrival to their answer; of bodies
+    longer than ``LONG_BYTES``.
+    """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
@@ -24,7 +26,7 @@ class BodyRoom:
         Raises Problem 503 when the others leave no room for it.
         """
         note = current_note()
-        if note is None or size <= LONG_BYTES:
+        if note is None:
             return
         more = size - note.body_bytes
         if self._held + more > self._most:
@@ -36,7 +38,3 @@ class BodyRoom:
         """A request is over."""
         self._held -= note.body_bytes
         note.body_bytes = 0
-
-
-ROOM = BodyRoom()
-"""The room of this process."""

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import admitted, later
-from judge_service.api.body import LONG_BODY_BYTES, decode_json, read_bytes
+from judge_service.api.body import decode_json, done_with, read_bytes
 from judge_service.api.bulk_items import Arrival, Bulk, checked
 from judge_service.api.bulk_run import BulkRun
 from judge_service.api.bulk_schema import BULK_EXAMPLE
@@ -69,13 +69,12 @@ async def _read(request: Request, service: Service, caller: Caller) -> Bulk:
     limit_s = timeout_of(request, math.inf)
     body = await read_bytes(request, MAX_BULK_BYTES)
     arrival = Arrival(caller=caller, at=time.monotonic(), limit_s=limit_s)
-    long = len(body) > LONG_BODY_BYTES
 
     def understood() -> tuple[str, Bulk]:
-        data = decode_json(body, values=MAX_BULK_VALUES, stepwise=long)
+        data = decode_json(body, values=MAX_BULK_VALUES)
         return hashlib.sha256(body).hexdigest(), checked(data, service.engine, arrival)
 
-    digest, made = await asyncio.to_thread(understood) if long else understood()
+    digest, made = await done_with(body, understood)
     await check_idempotency(request, service, caller, digest)
     return made
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import ValidationError
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.bulk_schema import KINDS, BulkFrame, ItemKind
+from judge_service.api.json_response import finite_json
 from judge_service.api.problems import MAX_ECHO, Problem, from_validation, problem_of
 from judge_service.api.schemas import RequestBody
 from judge_service.deadline import Deadline
@@ -26,7 +25,6 @@ MAX_LISTED = 100
 MAX_LISTED_OF_ITEM = 3
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _NAMES = ", ".join(KINDS)
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +74,8 @@ def checked(data: object, engine: Engine, arrival: Arrival) -> Bulk:
         except RequestError as error:
             faults.add(number, problem_of(error), names=True)
     faults.raise_if_any(len(frame.items))
-    metadata = None if frame.metadata is None else encoded(frame.metadata)
+    metadata = None if frame.metadata is None else finite_json(frame.metadata)
     return Bulk(items=items, metadata=metadata)
-
-
-def encoded(value: Mapping[str, Any] | None) -> bytes:
-    """JSON, made in small steps: a large value keeps no other thread waiting."""
-    return b"".join(part.encode("utf-8", "replace") for part in _ENCODER.iterencode(value))
 
 
 def _item(given: object, engine: Engine, arrival: Arrival, default_s: float) -> BulkItem:
@@ -99,7 +92,7 @@ def _item(given: object, engine: Engine, arrival: Arrival, default_s: float) -> 
     request = kind.request(body, timeout_s)
     request = dataclasses.replace(request, tenant=arrival.caller.tenant, metadata=None)
     case = engine.check(request, Deadline(arrival.at + timeout_s))
-    return BulkItem(kind=kind, case=case, metadata=encoded(body.metadata))
+    return BulkItem(kind=kind, case=case, metadata=finite_json(body.metadata))
 
 
 def _kind(given: object) -> ItemKind:

@@ -11,6 +11,9 @@ from starlette.requests import Request
 from judge_service.api.door.line import Line, line_of
 
 T = TypeVar("T")
+HUNG_UP = 499
+"""The status of a request whose caller is gone, for log lines and metrics: nobody is there to see
+it."""
 
 
 class Disconnected(Exception):

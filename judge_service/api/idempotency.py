@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -25,15 +26,25 @@ KEPT_S = 86_400.0
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
-async def check_idempotency(request: Request, service: Service, caller: Caller, data: Any) -> None:
+async def check_idempotency(
+    request: Request,
+    service: Service,
+    caller: Caller,
+    data: Any,
+    *,
+    check: Callable[[], object] | None = None,
+) -> None:
     """Refuse a key that its tenant has already sent with another body or to another path.
 
-    ``data`` is the decoded body. Without the header, or when the store cannot say, nothing is
-    checked. Raises Problem 409 or 422.
+    ``data`` is the decoded body. ``check`` looks for the mistakes that were not looked for yet: a
+    request that is refused takes no key. Without the header, or when the store cannot say, nothing
+    is checked. Raises Problem 409 or 422, and what ``check`` raises.
     """
-    keys = request.headers.getlist(HEADER)
+    keys = [key.strip(" \t") for key in request.headers.getlist(HEADER)]
     if not keys:
         return
+    if check is not None:
+        check()
     if len(keys) > 1 or not _KEY.fullmatch(keys[0]):
         raise Problem(
             422,

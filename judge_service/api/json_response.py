@@ -9,6 +9,8 @@ from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import JSONResponse
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_HALF_A_PAIR = "surrogates not allowed"
+"""What Python's UTF-8 codec says of one; the serializer tells its errors by their texts alone."""
 
 
 class FiniteJSONResponse(JSONResponse):
@@ -20,13 +22,16 @@ class FiniteJSONResponse(JSONResponse):
 
 
 def finite_json(content: Any) -> bytes:
-    """The same for a part of an answer. Raises ValueError for what is not finite."""
+    """The same for a part of an answer. Raises ValueError for what is not finite, and
+    PydanticSerializationError, which is one, for what is no JSON at all.
+    """
     try:
         body = to_json(content)
-    except PydanticSerializationError:
-        pass  # half a pair, most likely
+    except PydanticSerializationError as error:
+        if _HALF_A_PAIR not in str(error):
+            raise
     else:
         if b"NaN" not in body and b"Infinity" not in body:
             return body
-    # Slower, and particular about what it takes.
+    # Slower: a question mark for half of a pair, an error for a number that is not finite.
     return _ENCODER.encode(content).encode("utf-8", "replace")

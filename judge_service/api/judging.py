@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
@@ -12,7 +13,7 @@ from starlette.responses import Response
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import admitted, in_time_left, raise_if_shed
-from judge_service.api.body import MAX_ITEM_BYTES, read_bytes, read_json
+from judge_service.api.body import MAX_ITEM_BYTES, decode_json, done_with, read_bytes
 from judge_service.api.disconnect import while_connected
 from judge_service.api.idempotency import HEADER as IDEMPOTENCY_HEADER
 from judge_service.api.idempotency import check_idempotency
@@ -30,7 +31,6 @@ from judge_service.api.state import CallerDep, ServiceDep, held
 from judge_service.judging.past import past_of
 from judge_service.outcome import Common
 from judge_service.request import Request as Wanted
-from judge_service.service import Service
 from judge_service.wire import assess_wire, compare_wire
 
 router = APIRouter(prefix="/v1", tags=["judging"])
@@ -92,8 +92,11 @@ async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Re
     asked = await repeats.answer(request, engine, caller, sent)
     if isinstance(asked, Response):
         return asked
-    body = await checked_body(request, service, caller, AssessBody, asked.body)
+    body = await done_with(sent, partial(checked_body, caller, AssessBody, asked.body))
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
+    await check_idempotency(
+        request, service, caller, asked.body, check=partial(engine.check, wanted)
+    )
     async with admitted(request, caller, wait_s=wanted.timeout_s) as admission:
         wanted = in_time_left(wanted, admission)
         case = engine.check(wanted)
@@ -112,8 +115,11 @@ async def assess(request: Request, service: ServiceDep, caller: CallerDep) -> Re
 )
 async def compare(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Judge a pair with position swap; nobody wins a pair whose two orders disagree."""
-    body = await read_body(request, service, caller, CompareBody)
+    body, data = await read_body(request, caller, CompareBody)
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
+    await check_idempotency(
+        request, service, caller, data, check=partial(service.engine.check, wanted)
+    )
     async with admitted(request, caller, wait_s=wanted.timeout_s) as admission:
         wanted = in_time_left(wanted, admission)
         outcome = await while_connected(request, service.engine.compare(wanted))
@@ -122,22 +128,22 @@ async def compare(request: Request, service: ServiceDep, caller: CallerDep) -> R
 
 
 async def read_body(
-    request: Request,
-    service: Service,
-    caller: Caller,
-    schema: type[Checked],
-    limit: int = MAX_ITEM_BYTES,
-) -> Checked:
-    """The checked body of a request, and its Idempotency-Key looked at.
+    request: Request, caller: Caller, schema: type[Checked], limit: int = MAX_ITEM_BYTES
+) -> tuple[Checked, Any]:
+    """The body of a request, checked and as it was decoded.
 
-    Raises Problem: 403 for an audit without an admin's key, 408, 409, 413, 415, 422.
+    Raises Problem: 403 for an audit without an admin's key, 408, 413, 415, 422.
     """
-    return await checked_body(request, service, caller, schema, await read_json(request, limit))
+    sent = await read_bytes(request, limit)
+
+    def understood() -> tuple[Checked, Any]:
+        data = decode_json(sent)
+        return checked_body(caller, schema, data), data
+
+    return await done_with(sent, understood)
 
 
-async def checked_body(
-    request: Request, service: Service, caller: Caller, schema: type[Checked], data: Any
-) -> Checked:
+def checked_body(caller: Caller, schema: type[Checked], data: Any) -> Checked:
     """The same of a body that was read and decoded before."""
     try:
         body = schema.model_validate(data)
@@ -145,7 +151,6 @@ async def checked_body(
         raise from_validation(error) from None
     if getattr(body, "audit", False):
         check_audit(caller, "audit")
-    await check_idempotency(request, service, caller, data)
     return body
 
 
@@ -167,6 +172,7 @@ def timeout_of(request: Request, timeout_s: float) -> float:
     header = request.headers.get(TIMEOUT_HEADER)
     if header is None:
         return timeout_s
+    header = header.strip(" \t")
     if not header.isascii() or not header.isdecimal() or not int(header[:10]) > 0:
         raise Problem(
             422, "invalid_request", f"{TIMEOUT_HEADER} is a whole number of milliseconds",

@@ -35,7 +35,6 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 async def metrics(request: Request, telemetry: TelemetryDep, _: CallerDep) -> Response:
     """What was counted since the start, over all worker processes."""
     accept = request.headers.get("accept", "")
-    telemetry.metrics.flush()
     # In a thread: with several workers it reads their files.
     body, content_type = await asyncio.to_thread(telemetry.metrics.render, accept)
     return Response(body, headers={"Content-Type": content_type})

@@ -9,7 +9,8 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from judge_service.api.body_room import ROOM
+from judge_service.api.body_room import BodyRoom
+from judge_service.api.disconnect import HUNG_UP
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.problems import Problem
 from judge_service.api.request_note import RequestNote, begin_note
@@ -20,16 +21,16 @@ _ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 _PAGES = frozenset({"/docs", "/openapi.json"})
 NO_ROUTE, OTHER_METHOD = "unmatched", "other"
-HUNG_UP = 499
 MAX_PATH = 200
 
 
 class RequestContext:
     """Accepts or makes ``X-Request-ID``, returns it, and tells of every request once."""
 
-    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
+    def __init__(self, app: ASGIApp, telemetry: Telemetry, room: BodyRoom) -> None:
         self._app = app
         self._telemetry = telemetry
+        self._room = room
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI entry."""
@@ -70,7 +71,7 @@ class RequestContext:
                 problem = Problem(500, "internal", f"an internal error; request {note.request_id}")
                 await FiniteJSONResponse(problem.body(), 500)(scope, receive, send_with_id)
         finally:
-            ROOM.leave(note)
+            self._room.leave(note)
             tell_once()
             if tracing is not None and active is not None:
                 tracing.end(active, _method(scope), _route(scope), status or HUNG_UP)

@@ -8,10 +8,11 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
+from judge_service.api.disconnect import HUNG_UP, Disconnected
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.schemas import FORMS
 from judge_service.errors import InvalidRequest, RequestError, UnknownJudge, UnknownRubric
@@ -106,7 +107,7 @@ def problem_answer(problem: Problem) -> Response:
 
 
 def install(app: FastAPI) -> None:
-    """Register the handlers."""
+    """Register the handlers: all that tells what is raised on the way to an answer."""
 
     @app.exception_handler(Problem)
     async def problem(_: Request, error: Exception) -> Response:
@@ -117,6 +118,11 @@ def install(app: FastAPI) -> None:
     async def request_error(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestError)  # noqa: S101 - registered for it
         return problem_answer(problem_of(error))
+
+    @app.exception_handler(ClientDisconnect)
+    @app.exception_handler(Disconnected)
+    async def hung_up(_: Request, __: Exception) -> Response:
+        return Response(status_code=HUNG_UP)
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: Exception) -> Response:

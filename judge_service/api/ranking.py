@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from judge_service.api.admission import admitted, in_time_left
 from judge_service.api.disconnect import while_connected
+from judge_service.api.idempotency import check_idempotency
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.judging import (
     PROBLEMS,
@@ -35,8 +39,11 @@ router = APIRouter(prefix="/v1", tags=["judging"])
 )
 async def rank(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Give every member of a group a reward, all by the same judges, or fail the group whole."""
-    body = await read_body(request, service, caller, RankBody, MAX_GROUP_BYTES)
+    body, data = await read_body(request, caller, RankBody, MAX_GROUP_BYTES)
     wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
+    await check_idempotency(
+        request, service, caller, data, check=partial(service.engine.check, wanted)
+    )
     async with admitted(request, caller, wait_s=wanted.timeout_s) as admission:
         wanted = in_time_left(wanted, admission)
         outcome = await while_connected(request, service.engine.rank(wanted))
@@ -55,14 +62,20 @@ async def join(request: Request, service: ServiceDep, caller: CallerDep) -> Resp
 
     The same member with the same candidate may come again: it gets the same answer.
     """
-    body = await read_body(request, service, caller, JoinBody, MAX_GROUP_BYTES)
-    wanted = of_tenant(body.request(timeout_of(request, body.timeout_s)), caller)
+    body, data = await read_body(request, caller, JoinBody, MAX_GROUP_BYTES)
+    # The others' judging is not for one member to shorten, only its own stay.
+    within_s = timeout_of(request, math.inf)
+    alone = body.size == 1
+    wanted = of_tenant(body.request(min(within_s, body.timeout_s) if alone else None), caller)
+    await check_idempotency(
+        request, service, caller, data, check=partial(service.cohorts.check, wanted)
+    )
     # Members have to come in before their group costs anything; it is paid for when it is judged.
-    alone = wanted.size == 1
     wait_s = wanted.timeout_s if alone else None
     async with admitted(request, caller, wait_s=wait_s, apart=not alone) as admission:
         wanted = in_time_left(wanted, admission)
-        joined = await while_connected(request, service.cohorts.join(wanted, admission))
+        joining = service.cohorts.join(wanted, admission, within_s=within_s)
+        joined = await while_connected(request, joining)
         if isinstance(joined, Joined):
             return FiniteJSONResponse(join_wire(joined, body.metadata))
         admission.spent(joined)

@@ -50,14 +50,13 @@ from judge_service.judges.served_model import Served
 from judge_service.reply.check import check_reply
 from judge_service.reply.probabilities import option_probabilities
 from judge_service.reply.reply import Reading, Tokens, Unreadable, read_reply, redact
+from judge_service.text.size import LONG
 from judge_service.usage import Ledger, Usage
 
 __all__ = [
     "BACKOFF_CAP_S", "BACKOFF_S", "MAX_REASKS", "MAX_REQUESTS", "Answer", "Asker", "Budget",
     "as_judging_error",
 ]  # fmt: skip
-
-LONG_QUESTION_CHARS = 20_000
 
 _UNREADABLE: dict[str, type[UnusableReply]] = {
     kind.code: kind for kind in (EmptyReply, Unparsable, OffScale)
@@ -309,7 +308,7 @@ class Asker:
 
 async def _rendered(question: Question, tokens: Tokens, nonce: str, deadline: Deadline) -> str:
     """The user message. Escaping a long text takes its time, which is taken in a thread."""
-    if question.chars < LONG_QUESTION_CHARS:
+    if question.chars < LONG:
         return render_user(question, tokens, nonce)
     return await deadline.in_thread(
         lambda: render_user(question, tokens, nonce), "the question was being written"

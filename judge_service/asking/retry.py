@@ -15,6 +15,7 @@ from judge_service.errors import (
     TruncatedReply,
     UnusableReply,
     UpstreamError,
+    WrongModel,
 )
 from judge_service.events import Observer, Retried, RetryDenied
 from judge_service.gates.gate import Gate
@@ -28,9 +29,14 @@ BACKOFF_CAP_S = 2.0
 
 @dataclass(slots=True)
 class Budget:
-    """Upstream requests that are left for one verdict, over all judges asked for it."""
+    """Upstream requests that are left for one verdict, over all judges asked for it.
+
+    ``kept`` of them are for a second family once this judge's reply holds no verdict; what fails
+    otherwise is tried again with them.
+    """
 
     left: int = MAX_REQUESTS
+    kept: int = 0
 
     def spend(self) -> None:
         """Count one request."""
@@ -91,7 +97,8 @@ class Attempts:
         A request without a parameter that the provider refused is no retry.
         """
         self.wait_s = 0.0
-        if self.budget.left <= self.keep:
+        kept = self.budget.kept if holds_no_verdict(error) else 0
+        if self.budget.left <= max(self.keep, kept):
             return False
         if isinstance(error, ParameterRefused):
             return self.adapted
@@ -122,6 +129,11 @@ class Attempts:
         self._sent = False
         self.observer((Retried if self._paid else RetryDenied)(judge, error.code))
         return self._paid
+
+
+def holds_no_verdict(error: BaseException) -> bool:
+    """Whether a judge answered, but not with a verdict (a wrong model is another matter)."""
+    return isinstance(error, UnusableReply) and not isinstance(error, WrongModel)
 
 
 def as_judging_error(error: JudgeServiceError) -> JudgingError:

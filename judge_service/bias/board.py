@@ -11,7 +11,6 @@ import json
 import logging
 import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -21,6 +20,7 @@ from judge_service.judging.history import Pair, PairHistory
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store
+from judge_service.waiting import call_off
 
 if TYPE_CHECKING:
     from judge_service.bias.report import BiasReport
@@ -109,9 +109,7 @@ class BiasBoard:
         """Post no more, and take back what was posted."""
         if self._task is None:
             return
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await call_off(self._task)
         if self._posted is not None:
             await self._store.drop(_PROCESSES, self._me)
             await self._store.delete(self._key(self._me))

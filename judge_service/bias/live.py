@@ -70,11 +70,12 @@ class ScoreHistory:
         if not isinstance(outcome, Ranked) or len(judges) != 1 or not fresh:
             return
         (judge,) = judges
-        seen: set[str] = set()
+        seen: set[bytes] = set()
         for member, inspection in zip(outcome.members, inspections, strict=True):
             # Equal answers were scored once.
-            if member.criteria and inspection.shown.key not in seen:
-                seen.add(inspection.shown.key)
+            key = inspection.shown.identity.key
+            if member.criteria and key not in seen:
+                seen.add(key)
                 values = {name: result.normalized for name, result in member.criteria.items()}
                 self.add(judge, _score(rubric, values, inspection))
 

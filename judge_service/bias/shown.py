@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from judge_service.bias.figure import Figure
 from judge_service.bias.page import Grid, Heading, Page, Piece, Sentence
 from judge_service.bias.report import BiasReport, JudgeBias
+from judge_service.text.counted import count_of
 
 _ROWS: tuple[tuple[str, str, str], ...] = (
     ("position.consistent", "pairs that survive the swap", "share"),
@@ -29,6 +30,11 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ("stability.choices", "same choice when asked again", "share"),
     ("stability.points", "same points when asked again", "share"),
 )
+_OF_POINTS = frozenset(
+    {"length.point_correlation", "own_family.point_gap", "style.point_correlation",
+     "stability.points"}
+)  # fmt: skip
+"""The figures that scored answers tell; all others are told by pairs."""
 METHODS = (
     "Intervals are 95 %: Wilson's for shares of independent cases, else a seeded bootstrap over "
     "items, and the robust variance of a logistic regression for what holds at equal "
@@ -62,19 +68,33 @@ def _lead(report: BiasReport) -> Iterator[str]:
 
 
 def _judge(name: str, judge: JudgeBias) -> list[Piece]:
-    failed = "" if not judge.failed_pairs else f", {judge.failed_pairs} pairs without a verdict"
-    counted = f"{judge.pairs} pairs, {judge.answers} scored answers{failed}."
-    rows = []
+    lost = judge.failed_pairs
+    failed = f", {count_of(lost, 'pair')} without a verdict" if lost else ""
+    counted = f"{count_of(judge.pairs, 'pair')}, {count_of(judge.answers, 'scored answer')}"
+    rows, folded = [], _untold(judge)
     for path, words, form in _ROWS:
         section, _, field = path.partition(".")
         figure: Figure | None = getattr(getattr(judge, section), field)
+        if figure is None and (path in _OF_POINTS) in folded:
+            continue
         if figure is None:
             rows.append([words, "not said", "", "", judge.reasons.get(path, "")])
         else:
             rows.append([words, *_numbers(figure, signed=form == "signed"), ""])
+    rows += [[words, "not said", "", "", why] for words, why in folded.values()]
     findings = [Sentence(text, bullet=True) for text in judge.findings]
     table = Grid(["figure", "value", "95 %", "n", "why not"], rows)
-    return [Heading(name), Sentence(counted), *findings, table]
+    return [Heading(name), Sentence(f"{counted}{failed}."), *findings, table]
+
+
+def _untold(judge: JudgeBias) -> dict[bool, tuple[str, str]]:
+    """One row for all that nothing was judged for: under True of points, under False of pairs."""
+    folded = {}
+    if not judge.pairs:
+        folded[False] = ("everything that pairs tell", "no pairs")
+    if not judge.answers:
+        folded[True] = ("everything that points tell", "no scored answers")
+    return folded
 
 
 def _numbers(figure: Figure, *, signed: bool) -> list[str]:

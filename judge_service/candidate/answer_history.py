@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from judge_service.candidate.identity import Identity
 
 MIN_CHARS = 40
 """Shorter answers ("42", "Yes.") are right for many prompts."""
@@ -16,17 +17,19 @@ WINDOW = 20_000
 
 
 class Sighting(NamedTuple):
-    """An answer and the prompt it was given to, as hashes."""
+    """An answer and the prompt it was given to, as hashes, the answer's with its rubric's id."""
 
     answer: bytes
     prompt: bytes
 
 
-def sighting(rubric: str, prompt: str, answer: str) -> Sighting | None:
-    """What is remembered of an answer; None for one that is too short to say anything."""
-    if len(answer) < MIN_CHARS:
+def sighting(rubric: str, prompt: bytes, answer: Identity) -> Sighting | None:
+    """What is remembered of an answer to the prompt with that hash; None for one that is too short
+    to say anything.
+    """
+    if answer.chars < MIN_CHARS:
         return None
-    return Sighting(_hash(f"{rubric}\n{answer}"), _hash(prompt))
+    return Sighting(answer.key + rubric.encode(), prompt)
 
 
 @dataclass(slots=True)
@@ -35,8 +38,10 @@ class AnswerHistory:
 
     _prompts: OrderedDict[bytes, set[bytes]] = field(default_factory=OrderedDict)
 
-    def is_constant(self, seen: Sighting | None) -> bool:
-        """Note an answer; whether it was given to ``PROMPTS`` different prompts by now."""
+    def note(self, seen: Sighting | None) -> bool:
+        """Remember an answer (None is nothing to remember). Returns whether it was given to
+        ``PROMPTS`` different prompts by now.
+        """
         if seen is None:
             return False
         prompts = self._prompts.pop(seen.answer, set())
@@ -46,7 +51,3 @@ class AnswerHistory:
         if len(self._prompts) > WINDOW:
             self._prompts.popitem(last=False)
         return len(prompts) >= PROMPTS
-
-
-def _hash(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

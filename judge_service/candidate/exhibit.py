@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
+from judge_service.candidate.identity import NOBODY, Identity, identity_of
 from judge_service.envelope.data_block import render_message, render_messages
-from judge_service.judges.family import families_of, normalize_family
+from judge_service.judges.family import declared_families, families_of
 from judge_service.rubric.rubric import Rubric
 from judge_service.rules import RuleInput, is_blank
-from judge_service.text.forms import identity_key, normalize_formatting, strip_reasoning
+from judge_service.text.forms import normalize_formatting, strip_reasoning
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 
@@ -17,9 +17,10 @@ from judge_service.types import Candidate, Message, Prompt, ToolCall
 class Exhibit:
     """A candidate as it is judged.
 
-    ``text`` is what rules check, length control counts and identity compares (reasoning stripped
-    where the rubric says so). ``shown`` is what goes into the candidate's block: the text, a copy
-    without formatting, or messages. ``context`` are the turns before the one judged.
+    ``text`` is what rules check and length control counts (reasoning stripped where the rubric
+    says so). ``shown`` is what goes into the candidate's block: the text, a copy without
+    formatting, or messages. ``context`` are the turns before the one judged, ``identity`` says
+    which answer it is.
     """
 
     candidate: Candidate
@@ -28,6 +29,7 @@ class Exhibit:
     context: tuple[Message, ...]
     tool_calls: tuple[ToolCall, ...]
     empty: bool
+    identity: Identity
 
     @property
     def chars(self) -> int:
@@ -39,33 +41,15 @@ class Exhibit:
         """What stands in the candidate's block, as one text."""
         return self.shown if isinstance(self.shown, str) else render_messages(self.shown)
 
-    @property
-    def key(self) -> str:
-        """Equal keys are the same answer: whitespace and invisible characters aside.
-
-        Messages are the same when calls and context are, too.
-        """
-        if isinstance(self.shown, str) and not self.context:
-            return identity_key(self.text)
-        return identity_key(render_messages(self.context) + "\n" + self.shown_text)
-
     def same_as(self, other: Exhibit) -> bool:
-        """Whether the two are one answer: by their keys, or by what a judge is shown of them."""
-        return bool(self.keys & other.keys)
-
-    @property
-    def keys(self) -> frozenset[Hashable]:
-        """Two that have one in common are one answer. Formatting that a judge is not shown makes no
-        other one, white space aside.
-        """
-        context, shown = render_messages(self.context), self.shown_text
-        as_shown = (isinstance(self.shown, str), identity_key(context), identity_key(shown))
-        return frozenset({self.key, as_shown})
+        """Whether the two are one answer: by what was given, or by what a judge is shown of it."""
+        return bool(self.identity.keys & other.identity.keys)
 
     def families(self) -> frozenset[str]:
         """The candidate's lineages: those named, else what the policy model's name tells."""
-        if self.candidate.families:
-            return frozenset(normalize_family(f) for f in self.candidate.families)
+        named = frozenset[str]().union(*map(declared_families, self.candidate.families))
+        if named:
+            return named
         if self.candidate.policy_model:
             return families_of(self.candidate.policy_model)
         return frozenset()
@@ -98,13 +82,15 @@ def exhibit(candidate: Candidate, rubric: Rubric) -> Exhibit:
     judging = rubric.judging
     if candidate.messages is None:
         text = _answer(candidate.text or "", rubric)
+        shown = normalize_formatting(text) if judging.normalize_formatting else text
         return Exhibit(
             candidate=candidate,
             text=text,
-            shown=normalize_formatting(text) if judging.normalize_formatting else text,
+            shown=shown,
             context=(),
             tool_calls=(),
             empty=is_blank(text),
+            identity=identity_of(text, shown),
         )
     if judging.judged == "trajectory":
         return _trajectory(candidate, candidate.messages, rubric)
@@ -116,7 +102,13 @@ def unread(candidate: Candidate) -> Exhibit:
     messages = candidate.messages or ()
     text = candidate.text or "\n".join(m.text for m in messages if m.role == "assistant")
     return Exhibit(
-        candidate=candidate, text=text, shown=text, context=(), tool_calls=(), empty=False
+        candidate=candidate,
+        text=text,
+        shown=text,
+        context=(),
+        tool_calls=(),
+        empty=False,
+        identity=NOBODY,
     )
 
 
@@ -130,33 +122,46 @@ def _last_turn(candidate: Candidate, messages: tuple[Message, ...], rubric: Rubr
     )
     if last is None:
         return Exhibit(
-            candidate=candidate, text="", shown="", context=messages, tool_calls=(), empty=True
+            candidate=candidate,
+            text="",
+            shown="",
+            context=messages,
+            tool_calls=(),
+            empty=True,
+            identity=identity_of("", "", messages),
         )
     turn = _stripped(messages[last], rubric)
     # The calls are part of what the turn says; a turn with calls is never empty.
     text = render_message(turn) if turn.tool_calls else turn.text
-    plain = rubric.judging.normalize_formatting
+    shown: str | tuple[Message, ...] = text
+    if turn.tool_calls:
+        # As a message, so that what the turn says cannot be taken for one of its calls.
+        shown = (turn,)
+    elif rubric.judging.normalize_formatting:
+        shown = normalize_formatting(text)
     return Exhibit(
         candidate=candidate,
         text=text,
-        # As a message, so that what the turn says cannot be taken for one of its calls.
-        shown=(turn,) if turn.tool_calls else normalize_formatting(text) if plain else text,
+        shown=shown,
         context=messages[:last],
         tool_calls=turn.tool_calls,
         empty=is_blank(turn.text) and not turn.tool_calls,
+        identity=identity_of(text, shown, messages[:last]),
     )
 
 
 def _trajectory(candidate: Candidate, messages: tuple[Message, ...], rubric: Rubric) -> Exhibit:
     turns = tuple(_stripped(m, rubric) if m.role == "assistant" else m for m in messages)
     acts = [m for m in turns if m.role == "assistant"]
+    text = "\n".join(m.text for m in acts if m.text)
     return Exhibit(
         candidate=candidate,
-        text="\n".join(m.text for m in acts if m.text),
+        text=text,
         shown=turns,
         context=(),
         tool_calls=tuple(call for m in acts for call in m.tool_calls),
         empty=all(is_blank(m.text) and not m.tool_calls for m in acts),
+        identity=identity_of(text, turns),
     )
 
 

@@ -19,35 +19,41 @@ from judge_service.rules import (
     RulesReport,
     run_rules,
 )
+from judge_service.text.size import LONG, size_of
 from judge_service.types import Candidate
 
-LONG_TEXT_CHARS = 20_000
-"""From here on the checks run in a thread, so that one long text does not hold up the others."""
+_EMPTY = RuleResult(
+    rule="non_empty", hard=True, weight=0.0, passed=False, score=0.0, detail="the answer is empty"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
     """A candidate as it is judged, with what the rules say and what stands out in it.
 
-    ``broken`` says why the rules could not be checked; nothing can be made of such a candidate.
+    ``rules`` is None exactly where they were not run to their end, and ``broken`` then says why;
+    nothing can be made of such a candidate.
     """
 
     shown: Exhibit
-    rules: RulesReport
+    rules: RulesReport | None
     flags: tuple[Flag, ...]
     broken: JudgingError | None = None
 
     @property
     def passed(self) -> bool:
-        """No hard rule failed and there is an answer at all."""
-        return self.rules.passed
+        """No hard rule is known to have failed, and there is an answer at all."""
+        return self.rules is None or self.rules.passed
+
+    @property
+    def report(self) -> RulesReport:
+        """What the rules say of a candidate that is not ``broken``."""
+        assert self.rules is not None  # noqa: S101 - a broken one ends before anybody asks
+        return self.rules
 
     def failed(self, result: RuleResult) -> Inspection:
         """The same with one more hard rule failed."""
-        rules = RulesReport(
-            passed=False, score=self.rules.score, results=(*self.rules.results, result)
-        )
-        return replace(self, rules=rules)
+        return replace(self, rules=_with_failed(self.report, result))
 
 
 async def inspect(
@@ -62,7 +68,8 @@ async def inspect(
             await deadline.in_thread(rubric.get_ready, "its rules were being loaded")
         except DeadlineExceeded as error:
             return [unseen(candidate, error) for candidate in candidates]
-    if sum(_size(c) for c in candidates) < LONG_TEXT_CHARS:
+    given = [c.text if c.messages is None else c.messages for c in candidates]
+    if size_of(request.prompt, request.reference, *given) < LONG:
         return [_inspect(c, rubric, request) for c in candidates]
     return [await _inspect_long(c, rubric, request, deadline) for c in candidates]
 
@@ -80,37 +87,30 @@ async def _inspect_long(
 
 def unseen(candidate: Candidate, why: JudgingError) -> Inspection:
     """A candidate that nobody looked at; nothing can be made of it."""
-    nothing = RulesReport(passed=True, score=0.0, results=())
-    return Inspection(shown=unread(candidate), rules=nothing, flags=(), broken=why)
-
-
-def _size(candidate: Candidate) -> int:
-    if candidate.messages is None:
-        return len(candidate.text or "")
-    return sum(len(message.text) for message in candidate.messages)
+    return Inspection(shown=unread(candidate), rules=None, flags=(), broken=why)
 
 
 def _inspect(candidate: Candidate, rubric: Rubric, request: Request) -> Inspection:
     shown = exhibit(candidate, rubric)
     given = shown.rule_input(request.prompt, request.reference)
-    if shown.chars >= LONG_TEXT_CHARS:
+    if shown.chars >= LONG:
         # A text that is over the limit is not worth seconds of checking what else is wrong with it.
         limits = [r for r in rubric.rules if r.hard and r.rule == "max_chars"]
         limited = run_rules(limits, given)
         if not limited.passed:
             return Inspection(shown=shown, rules=limited, flags=())
-    broken: JudgingError | None = None
+    flags = tuple(detect(shown.text))
     try:
         report = run_rules(rubric.rules, given)
     except RuleNeedsReference as error:
         raise InvalidRequest(f"rubric {rubric.id!r}: {error}", field="reference") from None
     except RuleError as error:
-        broken = InternalError(str(error))
-        report = RulesReport(passed=True, score=0.0, results=())
+        return Inspection(shown=shown, rules=None, flags=flags, broken=InternalError(str(error)))
     if shown.empty and report.passed:
-        empty = RuleResult(
-            rule="non_empty", hard=True, weight=0.0, passed=False, score=0.0,
-            detail="the answer is empty",
-        )  # fmt: skip
-        report = RulesReport(passed=False, score=report.score, results=(*report.results, empty))
-    return Inspection(shown=shown, rules=report, flags=tuple(detect(shown.text)), broken=broken)
+        report = _with_failed(report, _EMPTY)
+    return Inspection(shown=shown, rules=report, flags=flags)
+
+
+def _with_failed(report: RulesReport, result: RuleResult) -> RulesReport:
+    """The same report with one more hard rule failed."""
+    return RulesReport(passed=False, score=report.score, results=(*report.results, result))

@@ -12,7 +12,7 @@ from judge_service.cli.judging_command import judging_command
 CandidateText = Annotated[
     str | None,
     typer.Option(
-        "--candidate", "-c", help="What is judged: a text, @file or - for stdin.",
+        "--candidate", "-c", metavar="TEXT", help="What is judged: a text, @file or - for stdin.",
         rich_help_panel=o.REQUEST,
     ),
 ]  # fmt: skip

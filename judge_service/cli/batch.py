@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from judge_service.cli.exits import INTERRUPTED, NO_VERDICT, OK, WRONG, UserError
+from judge_service.cli.exits import INTERRUPTED, NO_VERDICT, OK, WRONG, UsageError, UserError
 from judge_service.cli.items import Item, Items
 from judge_service.cli.progress import Tally, progress, summarise
 from judge_service.cli.requests import Asked, Defaults, Kind
@@ -79,7 +79,7 @@ def _judge_all(plan: Plan, items: Items, total: int, results: Results) -> int:
 def _results(plan: Plan) -> Results:
     if plan.out in (None, "-"):
         if plan.overwrite or plan.retry_failed:
-            raise UserError("--overwrite and --retry-failed need a file: --out FILE")
+            raise UsageError("--overwrite and --retry-failed need a file: --out FILE")
         return StreamResults()
     path = Path(plan.out or "").expanduser()
     if plan.source != "-" and path.exists() and path.samefile(Path(plan.source).expanduser()):

@@ -11,7 +11,7 @@ import typer
 
 from judge_service.cli import options as o
 from judge_service.cli.configuration import settings_of
-from judge_service.cli.exits import NO_VERDICT, OK, UserError
+from judge_service.cli.exits import NO_VERDICT, OK, UsageError, UserError
 from judge_service.cli.json_lines import json_lines
 from judge_service.cli.pages import Form, FormOption, OutOption, check_out, show
 from judge_service.cli.terminal import note
@@ -41,7 +41,7 @@ def bias(
     ] = None,
     form: FormOption = Form.TEXT,
     out: OutOption = None,
-    url: o.Url = None,
+    url: o.RunningUrl = None,
     rubrics_dir: o.RubricsDir = None,
     anchors_dir: o.AnchorsDir = None,
     rule_modules: o.RuleModules = None,
@@ -67,11 +67,11 @@ def bias(
         }  # fmt: skip
         report = _of_files(results, items, _scales(flags))
     elif items is not None:
-        raise typer.BadParameter("--items belongs to files of results")
+        raise UsageError("--items belongs to files of results")
     elif url:
         report = asyncio.run(_of_service(url))
     else:
-        raise typer.BadParameter("missing: RESULTS, or --url of a running service")
+        raise UsageError("missing: RESULTS, or --url of a running service")
     from judge_service.bias.shown import page
 
     show(page(report), report.model_dump(mode="json"), form, out)

@@ -16,6 +16,7 @@ from judge_service.cli.configuration import setting, settings_of
 from judge_service.cli.exits import OK, WRONG, UserError
 from judge_service.cli.terminal import clean, complain, err, json_text, out, plain, print_json
 from judge_service.errors import ConfigError
+from judge_service.text.counted import count_of
 
 if TYPE_CHECKING:
     from judge_service.settings import Settings
@@ -53,15 +54,14 @@ def stats(redis_url: RedisUrl = None, store: StoreFile = None, as_json: Json = F
         print_json(found)
         return
     console = out()
-    console.print(plain(f"{found['verdicts']:,} verdicts, {found['bytes']:,} bytes, in "
+    console.print(plain(f"{count_of(found['verdicts'], 'verdict')}, {found['bytes']:,} bytes, in "
                         f"{found['where']}"), soft_wrap=True)  # fmt: skip
     for model, count in found["models"].items():
         console.print(plain(f"  {count:>9,}  {model}"), soft_wrap=True)
     if found["foreign"]:
-        console.print(
-            plain(f"{found['foreign']:,} entries were not signed with this service's secret; "
-                  "they are never used"), soft_wrap=True,
-        )  # fmt: skip
+        foreign = count_of(found["foreign"], "entry", "entries")
+        told = f"{foreign} not signed with this service's secret, hence never used"
+        console.print(plain(told), soft_wrap=True)
 
 
 @cache.command()
@@ -69,7 +69,8 @@ def clear(
     redis_url: RedisUrl = None,
     store: StoreFile = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="Only the verdicts of this served model.")
+        str | None,
+        typer.Option("--model", metavar="MODEL", help="Only the verdicts of this served model."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
@@ -85,7 +86,7 @@ def clear(
     if as_json:
         print_json({"removed": removed})
     else:
-        out().print(plain(f"{removed:,} verdicts removed"))
+        out().print(plain(f"{count_of(removed, 'verdict')} removed"))
 
 
 @cache.command("export")

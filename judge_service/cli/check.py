@@ -12,6 +12,7 @@ from judge_service.cli import options as o
 from judge_service.cli.configuration import settings_of
 from judge_service.cli.exits import OK, WRONG
 from judge_service.cli.terminal import complain, note, out, plain, print_json
+from judge_service.text.counted import count_of
 
 if TYPE_CHECKING:
     from judge_service.cli.checklist import Answered
@@ -64,7 +65,9 @@ def check(
 
     judge-service check
 
-    judge-service check --rubrics-dir rubrics --anchors-dir anchors --judges judges.toml --strict
+    judge-service check --rubrics-dir rubrics --anchors-dir anchors --strict
+
+    judge-service check helpfulness --judges-file judges.toml
 
     judge-service check my-rubric.toml
     """
@@ -103,19 +106,21 @@ def _look(settings: Settings, environ: Mapping[str, str], wanted: list[str]) -> 
     if bench is not None:
         found.warnings += _judge_warnings(bench, environ)
         found.warnings += expectation_warnings(bench, rubrics)
-        if not wanted:
-            found.faults += watch_faults(settings, bench, rubrics)
+        everything = load_rubrics(settings, [], []) if wanted else rubrics
+        found.faults += watch_faults(settings, bench, everything)
     found.rubrics = [(rubric, checklist(rubric, bench, gold)) for rubric in rubrics]
     return found
 
 
 def _judge_warnings(bench: Bench, environ: Mapping[str, str]) -> list[str]:
+    from judge_service.judges.provider_key import key_warnings
+
     # That validation and training share a family is question 7, for every rubric.
     warnings = [text for text in bench.warnings() if "validation would repeat" not in text]
     for judge in bench.values():
         if judge.api_key_env is not None and not environ.get(judge.api_key_env):
             warnings.append(f"judge {judge.id!r}: the variable {judge.api_key_env} is not set")
-    return warnings
+    return warnings + key_warnings(bench.values(), environ)
 
 
 def _json(found: Checked, *, passed: bool) -> dict[str, Any]:
@@ -170,6 +175,6 @@ def _print(found: Checked, failures: int) -> None:
         complain("\n".join(found.faults))
     answers = [answer for _, answers in found.rubrics for answer in answers]
     nos = sum(a.answer == "no" and not a.failure for a in answers)
-    text = f"{len(found.rubrics)} rubrics checked, {failures} failures, "
-    text += f"{nos + len(found.warnings)} warnings"
+    text = f"{count_of(len(found.rubrics), 'rubric')} checked, {count_of(failures, 'failure')}, "
+    text += count_of(nos + len(found.warnings), "warning")
     console.print(plain(text, "bold red" if failures else "bold green"))

@@ -15,7 +15,7 @@ from judge_service.gold.folder import GoldFile, gold_for
 from judge_service.judges.judge import Bench
 from judge_service.judging.metrics import assess_metrics, compare_metrics
 from judge_service.rubric.rubric import Criterion, Rubric
-from judge_service.rules import RulesReport
+from judge_service.text.counted import count_of
 
 Reply = Literal["yes", "no", "cannot tell"]
 
@@ -204,9 +204,8 @@ def _speed(rubric: Rubric) -> Answered:
         calls *= 2
     elif rubric.judging.ask == "each":
         calls *= len(rubric.criteria)
-    return _unknown(
-        8, f"{calls} judge calls at once per request; compare latency_ms with your rollout time"
-    )
+    at_once = count_of(calls, "judge call")
+    return _unknown(8, f"{at_once} at once per request; compare latency_ms with your rollout time")
 
 
 def _metrics(rubric: Rubric) -> Answered:
@@ -214,9 +213,8 @@ def _metrics(rubric: Rubric) -> Answered:
         mass = 0.0 if rubric.judging.score == "expected" else None
         keys = compare_metrics(None, (), lengths=(0, 0), short_circuited=False, mass=mass)
     else:
-        rules = RulesReport(passed=True, score=0.0, results=())
         keys = assess_metrics(
-            rubric, rules, {}, (), chars=0, model_score=None, short_circuited=False
+            rubric, None, {}, (), chars=0, model_score=None, short_circuited=False
         )
     return _yes(9, f"fixed by the rubric, whatever happens: {', '.join(keys)}")
 

@@ -12,15 +12,15 @@ from judge_service.cli.judging_command import judging_command
 FirstText = Annotated[
     str | None,
     typer.Option(
-        "--first", "-1", help="The first candidate: a text, @file or - for stdin.",
-        rich_help_panel=o.REQUEST,
+        "--first", "-1", metavar="TEXT", rich_help_panel=o.REQUEST,
+        help="The first candidate: a text, @file or - for stdin.",
     ),
 ]  # fmt: skip
 SecondText = Annotated[
     str | None,
     typer.Option(
-        "--second", "-2", help="The second candidate: a text, @file or - for stdin.",
-        rich_help_panel=o.REQUEST,
+        "--second", "-2", metavar="TEXT", rich_help_panel=o.REQUEST,
+        help="The second candidate: a text, @file or - for stdin.",
     ),
 ]  # fmt: skip
 

@@ -46,6 +46,8 @@ def setting(
 
 def _metavar(variable: str) -> str | None:
     """A short word for the value; the columns of the help are narrow."""
+    if variable == "LOCAL_MODEL_FAMILY":
+        return "WORD"
     last = variable.rpartition("_")[2]
     return {"DIR": "DIR", "FILE": "FILE", "JUDGES": "FILE", "STORE": "FILE", "MODULES": "NAME",
             "PORT": "N", "WORKERS": "N", "QUEUE": "N", "S": "N", "MODEL": "FILE", "URL": "URL",

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from judge_service.cli import options as o
 from judge_service.cli.exits import WRONG
 
 SIDES, RUN, REPORT = "What is compared", "How it is asked", "Report"
 
-
-_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-"""Click's, wherever Typer keeps it."""
-
-
-class DriftCommand(TyperCommand):
-    """Wrong usage ends with 1: here 2 means drift."""
-
-    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:
-        """Parse the arguments."""
-        try:
-            return super().make_context(info_name, args, *rest, **more)
-        except _UsageError as error:
-            cast(Any, error).exit_code = WRONG
-            raise
-
-
-COMMAND_CLASS = DriftCommand
-
+USAGE_CODE = WRONG
+"""2 means drift."""
 
 Gold = Annotated[
     str | None,
@@ -64,7 +46,7 @@ BaselineRun = Annotated[
 Repeat = Annotated[
     int,
     typer.Option(
-        "--repeat", min=1, max=20, rich_help_panel=SIDES,
+        "--repeat", metavar="N", min=1, max=20, rich_help_panel=SIDES,
         help="Uncached runs of the baseline. Two or more measure its noise; 1 gives no floor.",
     ),
 ]  # fmt: skip
@@ -85,12 +67,15 @@ Out = Annotated[
 Top = Annotated[
     int,
     typer.Option(
-        "--top", min=0, max=1000, rich_help_panel=REPORT,
+        "--top", metavar="N", min=0, max=1000, rich_help_panel=REPORT,
         help="How many of the most changed, highest and lowest items are shown.",
     ),
 ]  # fmt: skip
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of the bootstrap.", rich_help_panel=REPORT)
+    int,
+    typer.Option(
+        "--seed", metavar="N", min=0, help="Seed of the bootstrap.", rich_help_panel=REPORT
+    ),
 ]  # fmt: skip
 Runs = Annotated[
     Path | None,
@@ -126,7 +111,10 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Begin the runs anew.", rich_help_panel=RUN)
 ]
 Concurrency = Annotated[
-    int, typer.Option("--concurrency", min=1, max=512, help="Items at a time.", rich_help_panel=RUN)
+    int,
+    typer.Option(
+        "--concurrency", metavar="N", min=1, max=512, help="Items at a time.", rich_help_panel=RUN
+    ),
 ]
 Timeout = Annotated[
     float | None,

@@ -9,7 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from judge_service.cli.terminal import err, note
-from judge_service.drift.runner import FIRST_LOOK, Progress, Watch
+from judge_service.drift.first_look import FIRST_LOOK
+from judge_service.drift.runner import Progress, Watch
 
 
 @contextmanager

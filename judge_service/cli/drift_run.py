@@ -69,13 +69,10 @@ def run(wanted: Wanted) -> int:
     gold = load_gold(gold_path(wanted.gold or "", anchors_folder(settings) / "gold"))
     recorded = None if wanted.baseline_run is None else read_runs(wanted.baseline_run)
     try:
-        report = asyncio.run(_ask(wanted, settings, environ, gold, recorded, form))
+        return asyncio.run(_ask(wanted, settings, environ, gold, recorded, form))
     except KeyboardInterrupt:
         note("interrupted; the same command continues")
         return INTERRUPTED
-    if report is None:
-        return OK
-    return {True: DRIFT, False: OK, None: NOT_ENOUGH}[report["drift"]]
 
 
 def _format(wanted: Wanted) -> str:
@@ -109,7 +106,7 @@ async def _ask(
     gold: GoldSet,
     recorded: Recorded | None,
     form: str,
-) -> dict[str, Any] | None:
+) -> int:
     from judge_service.service import open_service
 
     with err().status("making the judges ready in this process …"):
@@ -123,7 +120,7 @@ async def _ask(
 
 async def _compare(
     wanted: Wanted, service: Service, gold: GoldSet, recorded: Recorded | None, form: str
-) -> dict[str, Any] | None:
+) -> int:
     engine = service.engine
     before = None if recorded is None else _recorded_side(wanted, recorded, gold)
     sides: dict[SideName, Side] = {}
@@ -153,10 +150,14 @@ async def _compare(
         runner.check()
         done = await _run(runner)
         if runner.stopped is not None:
-            note(f"{runner.stopped}; the same command continues with a higher --max-cost")
+            how = " with a higher --max-cost" if runner.at_ceiling else ""
+            note(f"{runner.stopped}; the same command continues{how}")
         if "candidate" not in sides:
             _say_recorded(journal, done)
-            return None
+            if runner.stopped is not None:
+                return NOT_ENOUGH
+            journal.finish()
+            return OK
         report = make_report(
             gold,
             before or journal.data("baseline"),
@@ -169,7 +170,7 @@ async def _compare(
         await asyncio.to_thread(_write, report, form, wanted.out)
         if runner.stopped is None:
             journal.finish()
-    return report
+    return {True: DRIFT, False: OK, None: NOT_ENOUGH}[report["drift"]]
 
 
 async def _run(runner: Runner) -> Progress:
@@ -227,11 +228,10 @@ def _journal(wanted: Wanted, service: Service, plan: Plan) -> Iterator[Journal]:
 
 
 def _say_recorded(journal: Journal, done: Progress) -> None:
-    journal.finish()
     failed = sum(found.status == "failed" for found in journal.found.values())
     err().print(
         clean(
-            f"{done.total} judgements recorded in {journal.path}, {failed} failed, "
+            f"{len(journal.found)} judgements recorded in {journal.path}, {failed} failed, "
             f"{done.requests} requests now"
         ),
         soft_wrap=True,

@@ -9,10 +9,11 @@ import typer
 
 from judge_service.cli import options as o
 from judge_service.cli.configuration import settings_of
-from judge_service.cli.exits import OK, WRONG, UserError
+from judge_service.cli.exits import OK, WRONG, UsageError, UserError
 from judge_service.cli.gold_correct import correct
 from judge_service.cli.gold_files import gold_path, gold_table
 from judge_service.cli.terminal import clean, err, note, out, plain, print_json
+from judge_service.text.counted import count_of
 
 if TYPE_CHECKING:
     from judge_service.gold.check import GoldFigures
@@ -29,7 +30,7 @@ gold.command()(correct)
 def check(
     files: Annotated[
         list[str] | None,
-        typer.Argument(help="Gold files, or names of those beside the anchors.", metavar="[FILE]…"),
+        typer.Argument(help="Gold files, or names of those beside the anchors.", metavar="FILE"),
     ] = None,
     rubric: Annotated[
         str | None,
@@ -91,7 +92,10 @@ def check(
 
 @gold.command()
 def convert(
-    source: Annotated[Path, typer.Argument(help="The data: JSON, JSONL, CSV or TSV, or gzipped.")],
+    source: Annotated[
+        Path,
+        typer.Argument(help="The data: JSON, JSONL, CSV or TSV, or gzipped.", metavar="FILE"),
+    ],
     form: Annotated[
         str,
         typer.Option("--from", help="Its form; see the list of forms.", metavar="FORM"),
@@ -119,13 +123,18 @@ def convert(
         ),
     ] = None,
     criterion: Annotated[
-        str, typer.Option("--criterion", help="The name under which points are filed.")
+        str,
+        typer.Option("--criterion", metavar="NAME", help="The name under which points are filed."),
     ] = "quality",
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=1, help="Take so many items, spread over the whole file."),
+        typer.Option(
+            "--limit", min=1, metavar="N", help="Take so many items, spread over the whole file."
+        ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file of --out.")
+    ] = False,
 ) -> None:
     """Make a gold set of labelled data that is there.
 
@@ -142,7 +151,7 @@ def convert(
     from judge_service.gold.forms.table import parse_columns, parse_words
 
     if form != "table" and (columns or words):
-        raise UserError("--map and --word are for tables; the other forms know their columns")
+        raise UsageError("--map and --word are for tables; the other forms know their columns")
     if target is not None and target.exists() and not overwrite:
         raise UserError(f"--out: {target}: is there already; --overwrite replaces it")
     options = Options(
@@ -166,13 +175,14 @@ def convert(
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"--out: {target}: {error.strerror or error}") from None
-    told = f"{len(items)} items in {target}, {len(found.skipped)} rows left out"
+    told = f"{count_of(len(items), 'item')} in {target}, "
+    told += f"{count_of(len(found.skipped), 'row')} left out"
     err().print(clean(told), soft_wrap=True, markup=False)
 
 
 @gold.command()
 def forms(as_json: o.Json = False) -> None:
-    """List the forms of data that ``convert`` reads."""
+    """List the forms of data that gold convert reads."""
     from judge_service.gold.forms.registry import FORMS
 
     if as_json:
@@ -190,11 +200,13 @@ def _show(path: Path, rubric: str | None, figures: GoldFigures) -> None:
     gold = figures.gold
     about = f" for rubric {rubric}" if rubric else ""
     console = out()
-    console.print(plain(f"{path}: {len(gold.items)} items{about}", "bold"), soft_wrap=True)
+    console.print(
+        plain(f"{path}: {count_of(len(gold.items), 'item')}{about}", "bold"), soft_wrap=True
+    )
     table = gold_table("label", "given", "people per item", "agreement", "alpha")
     for name, found in figures.labels.items():
         given = ", ".join(f"{label}: {n}" for label, n in found.counts.items())
-        people = ", ".join(f"{k} ({n} items)" for k, n in found.annotators.items())
+        people = ", ".join(f"{k} ({count_of(n, 'item')})" for k, n in found.annotators.items())
         cells: list[Any] = [name, given, people]
         told = [None if e is None else e.wire() for e in (found.agreement, found.alpha)]
         table.add_row(*[plain(cell) for cell in [*cells, *map(estimate, told)]])
@@ -202,7 +214,8 @@ def _show(path: Path, rubric: str | None, figures: GoldFigures) -> None:
     if "assess" in gold.kinds:
         console.print(
             plain(
-                f"{figures.groups} prompts with several candidates, {figures.grouped_items} items"
+                f"{count_of(figures.groups, 'prompt')} with several candidates, "
+                f"{count_of(figures.grouped_items, 'item')}"
             )
         )
     for remark in figures.remarks:

@@ -29,7 +29,9 @@ def correct(
     ],
     judge: Annotated[
         str | None,
-        typer.Option("--judge", help="Which judge of the file (default: its baseline)."),
+        typer.Option(
+            "--judge", metavar="ID", help="Which judge of the file (default: its baseline)."
+        ),
     ] = None,
     rubrics_dir: o.RubricsDir = None,
     anchors_dir: o.AnchorsDir = None,

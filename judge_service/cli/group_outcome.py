@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from judge_service.cli.terminal import plain
+from judge_service.text.counted import count_of
 
 
 def show_group(console: Console, outcome: Mapping[str, Any]) -> None:
@@ -40,8 +41,9 @@ def show_group(console: Console, outcome: Mapping[str, Any]) -> None:
             + ("" if share is None else f"; shown first won {share:.0%}")
         ), soft_wrap=True)  # fmt: skip
     for judge in outcome["judges"]:
+        verdicts = count_of(judge["verdicts"], "verdict")
         console.print(plain(
-            f"judge  {judge['judge']} ({judge['family']}): {judge['verdicts']} verdicts, "
+            f"judge  {judge['judge']} ({judge['family']}): {verdicts}, "
             f"{judge['cached']} of them stored"
         ), soft_wrap=True)  # fmt: skip
 

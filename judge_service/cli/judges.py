@@ -45,7 +45,7 @@ def judges(
 
     [bold]Examples[/bold]
 
-    judge-service judges --judges judges.toml --ping
+    judge-service judges --judges-file judges.toml --ping
 
     judge-service judges --url http://127.0.0.1:8080
     """
@@ -68,7 +68,12 @@ def judges(
     if as_json:
         print_json({"judges": rows, "warnings": warnings})
     else:
-        out().print(_table(rows, ping=ping))
+        console = out()
+        console.print(_table(rows, ping=ping))
+        for row in rows:
+            if (error := (row.get("ping") or {}).get("error")) is not None:
+                told = error["message"].removeprefix(f"judge {row['id']!r}").lstrip(": ")
+                console.print(plain(f"{row['id']}: {told}", "red"), soft_wrap=True)
         for warning in warnings:
             note(warning)
     failed = any((row.get("ping") or {}).get("status") == "failed" for row in rows)
@@ -96,6 +101,7 @@ async def _remote(url: str, ping: bool, seconds: float) -> tuple[list[dict[str, 
 def _local(flags: Mapping[str, object]) -> tuple[list[dict[str, Any]], list[str]]:
     """The judges of the configuration, without starting anything."""
     from judge_service.judges.judge import load_bench
+    from judge_service.judges.provider_key import key_warnings
 
     settings, environ = settings_of(flags)
     file = settings.judges_file()
@@ -111,7 +117,7 @@ def _local(flags: Mapping[str, object]) -> tuple[list[dict[str, Any]], list[str]
         rows.append(_row(judge, environ))
         if rows[-1]["key"] == "missing":
             warnings.append(f"judge {judge.id!r}: the variable {judge.api_key_env} is not set")
-    return rows, warnings
+    return rows, warnings + key_warnings(bench.values(), environ)
 
 
 def _embedded(settings: Settings) -> dict[str, Any]:
@@ -124,17 +130,22 @@ def _embedded(settings: Settings) -> dict[str, Any]:
     return {
         "id": JUDGE_ID, "model": name, "family": family or None, "purpose": "train",
         "weight": 1.0, "trial": True, "key": "none", "key_variable": None,
-        "limits": dict.fromkeys(_LIMITS),
+        "key_needed": False, "limits": dict.fromkeys(_LIMITS),
     }  # fmt: skip
 
 
 def _row(judge: JudgeSpec, environ: Mapping[str, str]) -> dict[str, Any]:
-    variable = judge.api_key_env
+    from judge_service.judges.provider_key import usual_variables
+
+    variable, usual = judge.api_key_env, usual_variables(judge)
+    if variable is None:
+        variable = next((name for name in usual if environ.get(name)), None)
     key = "none" if variable is None else "set" if environ.get(variable) else "missing"
     return {
         "id": judge.id, "model": judge.model, "family": judge.family_label,
         "purpose": judge.purpose, "weight": judge.weight, "trial": False, "key": key,
-        "key_variable": variable, "limits": {name: getattr(judge, name) for name in _LIMITS},
+        "key_variable": variable, "key_needed": bool(usual) or judge.api_key_env is not None,
+        "limits": {name: getattr(judge, name) for name in _LIMITS},
     }  # fmt: skip
 
 
@@ -170,7 +181,9 @@ def _key(row: Mapping[str, Any]) -> Any:
     key, variable = row.get("key"), row.get("key_variable")
     if key == "missing":
         return plain(f"{variable} is not set", "red")
-    return plain({"set": f"{variable} is set", "none": "needs none"}.get(str(key), "not shown"))
+    if key == "none" and row.get("key_needed"):
+        return plain("none, and needs one", "red")
+    return plain({"set": f"{variable} is set", "none": "none"}.get(str(key), "not shown"))
 
 
 def _pinged(ping: Mapping[str, Any] | None) -> Any:
@@ -179,7 +192,7 @@ def _pinged(ping: Mapping[str, Any] | None) -> Any:
     if ping is None:
         return plain("not asked", "dim")
     if ping["status"] == "failed":
-        return plain(f"{ping['error']['code']}: {ping['error']['message']}", "red")
+        return plain(ping["error"]["code"], "red")
     took = (
         f"{ping['latency_ms'] / 1000:.2f} s, served by {ping['model_served'] or 'an unnamed model'}"
     )

@@ -6,11 +6,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import typer
-
 from judge_service.cli.configuration import SERVICE_FLAGS
-from judge_service.cli.exits import NO_VERDICT, OK
-from judge_service.cli.requests import Defaults, Kind, asked, words
+from judge_service.cli.exits import NO_VERDICT, OK, UsageError
+from judge_service.cli.requests import (
+    Defaults,
+    Kind,
+    asked_by_options,
+    check_options,
+    judge_ids,
+    words,
+)
 from judge_service.cli.source import Sources
 from judge_service.cli.target import open_target
 from judge_service.cli.terminal import err, print_json
@@ -24,7 +29,7 @@ def run(kind: Kind, given: Mapping[str, Any], candidates: Sequence[str]) -> int:
     defaults = Defaults(
         rubric=given["rubric"],
         timeout_s=given["timeout"],
-        judges=words(given["judges"]),
+        judges=judge_ids(given["judges"]),
         panel_size=given["panel_size"],
         purpose=given["purpose"],
         policy_model=given["policy_model"],
@@ -32,12 +37,13 @@ def run(kind: Kind, given: Mapping[str, Any], candidates: Sequence[str]) -> int:
         strategy=given.get("strategy"),
         max_calls=given.get("max_calls"),
     )
+    check_options(kind, defaults)
     flags = {name: given[name] for name in SERVICE_FLAGS}
     if given["batch"] is not None:
         return _batch(kind, defaults, given, flags, candidates)
     for name in ("out", "retry_failed", "overwrite"):
         if given[name]:
-            raise typer.BadParameter(f"--{name.replace('_', '-')} belongs to --batch")
+            raise UsageError(f"--{name.replace('_', '-')} belongs to --batch")
     request = defaults.fill(_body(kind, defaults, given, candidates))
     return asyncio.run(_ask(kind, request, given["url"], flags, given["as_json"]))
 
@@ -53,7 +59,7 @@ def _batch(
 
     for name in candidates:
         if given[name]:
-            raise typer.BadParameter(f"--{name}: with --batch the lines bring the candidates")
+            raise UsageError(f"--{name}: with --batch the lines bring the candidates")
     plan = Plan(
         kind=kind,
         source=given["batch"],
@@ -77,7 +83,7 @@ def _body(
     if defaults.rubric is None:
         missing.insert(0, "RUBRIC")
     if missing:
-        raise typer.BadParameter(f"missing: {', '.join(missing)} (or --batch FILE)")
+        raise UsageError(f"missing: {', '.join(missing)} (or --batch FILE)")
     sources = Sources()
     read = {
         name: sources.read(f"--{name}", given[name])
@@ -98,7 +104,7 @@ async def _ask(
     flags: Mapping[str, object],
     as_json: bool,
 ) -> int:
-    request = asked(kind, data)
+    request = asked_by_options(kind, data)
     async with open_target(url, flags) as target:
         with err().status("asking …"):
             outcome = await target.ask(request)

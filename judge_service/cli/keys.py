@@ -12,6 +12,7 @@ from judge_service.cli import options as o
 from judge_service.cli.configuration import setting, settings_of
 from judge_service.cli.exits import UserError
 from judge_service.cli.terminal import clean, note, out, plain, print_json
+from judge_service.cli.usage import plainly
 from judge_service.settings import PREFIX
 
 if TYPE_CHECKING:
@@ -213,13 +214,20 @@ def _pepper(store: Path | None) -> tuple[bytes, str]:
     return pepper, f"the secret in {kept}"
 
 
+def _by_option(path: str, said: str) -> str:
+    """A fault of an entry, by the option that brought its field."""
+    field = path.partition("[")[0]
+    option = {"name": "NAME", "scopes": "--scope"}.get(field, f"--{field.replace('_', '-')}")
+    return f"{option}: {plainly(said)}" if field else said
+
+
 def _entry(name: str, sha256: str, given: dict[str, Any], path: Path) -> KeyEntry:
     """The new entry. What was not given is as in the name's other key."""
     from pydantic import ValidationError
 
     from judge_service.access.keys_file import KeyEntry, check_together
     from judge_service.cli.keys_edit import entries_of
-    from judge_service.rubric.library import explain
+    from judge_service.rubric.library import faults_of
 
     others = entries_of(path)
     other = next((entry for entry in others if entry.name == name), None)
@@ -229,7 +237,7 @@ def _entry(name: str, sha256: str, given: dict[str, Any], path: Path) -> KeyEntr
     try:
         entry = KeyEntry.model_validate({"name": name, "sha256": sha256, **fields})
     except ValidationError as error:
-        raise UserError("\n".join(explain(error))) from None
+        raise UserError("\n".join(_by_option(*fault) for fault in faults_of(error))) from None
     check_together([*others, entry], str(path))
     return entry
 

@@ -20,14 +20,14 @@ RubricArgument = Annotated[
 PromptText = Annotated[
     str | None,
     typer.Option(
-        "--prompt", "-p", help="What was asked: a text, @file or - for stdin.",
+        "--prompt", "-p", metavar="TEXT", help="What was asked: a text, @file or - for stdin.",
         rich_help_panel=REQUEST,
     ),
 ]  # fmt: skip
 ReferenceText = Annotated[
     str | None,
     typer.Option(
-        "--reference", "-r", help="The known right answer, shown to the judge.",
+        "--reference", "-r", metavar="TEXT", help="The known right answer, shown to the judge.",
         rich_help_panel=REQUEST,
     ),
 ]  # fmt: skip
@@ -49,13 +49,13 @@ JudgeIds = Annotated[
     str | None,
     typer.Option(
         "--judges", metavar="ID,ID", rich_help_panel=REQUEST,
-        help="Ask only these judges. The file that defines them is --judges-file.",
+        help="Ask only the judges with these ids; --judges-file is the file that defines them.",
     ),
 ]  # fmt: skip
 PanelSize = Annotated[
     int | None,
     typer.Option(
-        "--panel-size", help="How many judges are asked (default: the rubric's).",
+        "--panel-size", metavar="N", help="How many judges are asked (default: the rubric's).",
         rich_help_panel=REQUEST,
     ),
 ]  # fmt: skip
@@ -91,8 +91,11 @@ OutFile = Annotated[
 ]  # fmt: skip
 Concurrency = Annotated[
     int,
-    typer.Option("--concurrency", min=1, max=512, help="Items at a time.", rich_help_panel=BATCH),
-]
+    typer.Option(
+        "--concurrency", metavar="N", min=1, max=512, help="Items at a time.",
+        rich_help_panel=BATCH,
+    ),
+]  # fmt: skip
 RetryFailed = Annotated[
     bool,
     typer.Option(
@@ -107,20 +110,28 @@ Overwrite = Annotated[
 Url = Annotated[
     str | None,
     typer.Option(
-        "--url", envvar="JUDGE_SERVICE_URL", rich_help_panel=WHERE,
+        "--url", metavar="URL", envvar="JUDGE_SERVICE_URL", rich_help_panel=WHERE,
         help="A running service. Its key is read from JUDGE_SERVICE_API_KEY. Without a URL the "
         "judging is done in this process.",
     ),
 ]  # fmt: skip
 
+RunningUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--url", metavar="URL", envvar="JUDGE_SERVICE_URL",
+        help="The running service. Its key is read from JUDGE_SERVICE_API_KEY.",
+    ),
+]  # fmt: skip
+
 JudgesFile = Annotated[
     Path | None,
-    setting("--judges-file", var="JUDGES", text="The judges.", default="judges.toml if there is "
-            "one, else the embedded trial model", panel=IN_PROCESS),
+    setting("--judges-file", var="JUDGES", text="The file of judges.", default="judges.toml if "
+            "there is one, else the embedded trial model", panel=IN_PROCESS),
 ]  # fmt: skip
 JudgesFileShort = Annotated[
     Path | None,
-    setting("--judges", "--judges-file", var="JUDGES", text="The judges.",
+    setting("--judges-file", "--judges", var="JUDGES", text="The file of judges.",
             default="judges.toml if there is one"),
 ]  # fmt: skip
 RubricsDir = Annotated[

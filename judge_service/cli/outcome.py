@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -15,6 +15,7 @@ from rich.text import Text
 from judge_service.cli.group_outcome import show_group
 from judge_service.cli.requests import Kind
 from judge_service.cli.terminal import out, plain
+from judge_service.text.counted import count_of
 
 _WON = {
     "first": "FIRST is better, in both orders",
@@ -23,6 +24,7 @@ _WON = {
     "inconsistent": "INCONSISTENT: the orders disagree, nobody wins",
 }
 _ORDERS = {"AB": "first shown first", "BA": "second shown first"}
+_WHO = {"assess": ("",), "compare": ("first: ", "second: ")}
 SHORT_HASH = 12
 
 
@@ -38,7 +40,9 @@ def show(kind: Kind, outcome: Mapping[str, Any], rubric: Mapping[str, Any] | Non
         else:
             _orders(console, outcome)
         _verdicts(console, kind, outcome)
-        _rules(console, outcome["rules"])
+        reports = [outcome["rules"]] if kind == "assess" else outcome["rules"]
+        for who, report in zip(_WHO[kind], reports, strict=True):
+            _rules(console, who, report)
     for flag in outcome["flags"]:
         console.print(_line("flag", f"{flag['flag']}: {flag['detail']}", "yellow"))
     _costs(console, outcome)
@@ -56,8 +60,8 @@ def _headline(kind: Kind, outcome: Mapping[str, Any], rubric: Mapping[str, Any] 
             lines.append(plain(f"the judge asks to wait {wait:g} s", "dim"))
         return Panel(Group(*lines), title=plain(title), border_style="red")
     if kind == "rank":
-        text = plain(f"SUCCESS  {len(outcome['rewards'])} rewards by {outcome['strategy']}",
-                     "bold green")  # fmt: skip
+        rewards = count_of(len(outcome["rewards"]), "reward")
+        text = plain(f"SUCCESS  {rewards} by {outcome['strategy']}", "bold green")
     elif kind == "assess":
         text = plain(f"SUCCESS  reward {outcome['reward']:.4g}", "bold green")
     else:
@@ -152,24 +156,19 @@ def _judge(verdict: Mapping[str, Any]) -> Text:
     return text + plain(f" ({verdict['family']})\n{verdict['model']}{other}", "dim")
 
 
-def _rules(console: Console, rules: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-    reports = (
-        [("", rules)]
-        if isinstance(rules, Mapping)
-        else list(zip(("first: ", "second: "), rules, strict=True))
-    )
-    for who, report in reports:
-        for result in report["results"]:
-            if not result["passed"]:
-                kind = "hard rule" if result["hard"] else "rule"
-                detail = f": {result['detail']}" if result["detail"] else ""
-                console.print(_line(kind, f"{who}{result['rule']} failed{detail}", "red"))
-        passed = sum(result["passed"] for result in report["results"])
-        if report["results"]:
-            score = f", score {report['score']:.3g}"
-            console.print(
-                _line("rules", f"{who}{passed} of {len(report['results'])} passed{score}")
-            )
+def _rules(console: Console, who: str, report: Mapping[str, Any] | None) -> None:
+    if report is None:
+        console.print(_line("rules", f"{who}not checked"))
+        return
+    for result in report["results"]:
+        if not result["passed"]:
+            kind = "hard rule" if result["hard"] else "rule"
+            detail = f": {result['detail']}" if result["detail"] else ""
+            console.print(_line(kind, f"{who}{result['rule']} failed{detail}", "red"))
+    passed = sum(result["passed"] for result in report["results"])
+    if report["results"]:
+        score = f", score {report['score']:.3g}"
+        console.print(_line("rules", f"{who}{passed} of {len(report['results'])} passed{score}"))
 
 
 def _costs(console: Console, outcome: Mapping[str, Any]) -> None:
@@ -177,7 +176,7 @@ def _costs(console: Console, outcome: Mapping[str, Any]) -> None:
     console.print(
         _line(
             "usage",
-            f"{usage['upstream_requests']} requests, {usage['prompt_tokens']:,} + "
+            f"{count_of(usage['upstream_requests'], 'request')}, {usage['prompt_tokens']:,} + "
             f"{usage['completion_tokens']:,} tokens, {money(usage)}",
         )
     )

@@ -39,7 +39,7 @@ async def ping_in_process(flags: Mapping[str, object], seconds: float) -> dict[s
     from judge_service.engine import Engine
     from judge_service.wire import assess_wire
 
-    async with in_process(flags) as target:
+    async with in_process(flags, notes=False) as target:
         service = target.service.engine
         engine = Engine(library=Library([CONTROL]), bench=service.bench, source=service.source)
 

@@ -11,6 +11,7 @@ from judge_service.adapters.tracing import require_opentelemetry
 from judge_service.errors import ConfigError
 from judge_service.judges.family import families_of
 from judge_service.judges.judge import Bench, JudgeSpec, load_bench
+from judge_service.judges.provider_key import key_warnings
 from judge_service.rubric.library import Library, load_library, shipped
 from judge_service.settings import Settings, judge_keys
 from judge_service.watch.opening import check_watch
@@ -57,7 +58,7 @@ def prepare(settings: Settings, environ: Mapping[str, str]) -> Prepared:
         library=library,
         judges=tuple(bench.values()),
         trial=None,
-        warnings=(*bench.warnings(), *warnings),
+        warnings=(*bench.warnings(), *key_warnings(bench.values(), environ), *warnings),
     )
 
 

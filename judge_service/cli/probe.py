@@ -9,21 +9,17 @@ import typer
 
 from judge_service.cli import options as o
 from judge_service.cli.configuration import SERVICE_FLAGS
-from judge_service.cli.drift import DriftCommand
-from judge_service.cli.exits import OK, UserError
+from judge_service.cli.exits import OK, WRONG, UsageError
 from judge_service.cli.pages import Form, FormOption, OutOption, check_out, show
-from judge_service.cli.requests import words
+from judge_service.cli.requests import Defaults, check_options, judge_ids, words
 from judge_service.cli.terminal import out as stdout
 from judge_service.cli.terminal import plain
 
 WHAT, LIMITS = "What is tried", "Ceilings"
 
 
-class ProbeCommand(DriftCommand):
-    """Wrong usage ends with 1: here 2 means that a probe succeeded."""
-
-
-COMMAND_CLASS = ProbeCommand
+USAGE_CODE = WRONG
+"""2 means that a probe succeeded."""
 
 
 def probe(
@@ -44,7 +40,9 @@ def probe(
     ] = None,
     max_items: Annotated[
         int | None,
-        typer.Option("--max-items", min=1, help="Use the first so many.", rich_help_panel=WHAT),
+        typer.Option(
+            "--max-items", metavar="N", min=1, help="Use the first so many.", rich_help_panel=WHAT
+        ),
     ] = None,
     probes: Annotated[
         str | None,
@@ -56,6 +54,7 @@ def probe(
         int,
         typer.Option(
             "--repeat",
+            metavar="N",
             min=1,
             max=20,
             rich_help_panel=WHAT,
@@ -86,6 +85,7 @@ def probe(
         float,
         typer.Option(
             "--margin",
+            metavar="X",
             min=0.0,
             max=1.0,
             rich_help_panel=WHAT,
@@ -96,6 +96,7 @@ def probe(
         float,
         typer.Option(
             "--limit",
+            metavar="X",
             min=0.0,
             max=1.0,
             rich_help_panel=WHAT,
@@ -106,6 +107,7 @@ def probe(
         int | None,
         typer.Option(
             "--max-calls",
+            metavar="N",
             min=1,
             rich_help_panel=LIMITS,
             help="Requests to judges: a plan of more is refused, and at so many the run ends.",
@@ -123,7 +125,7 @@ def probe(
     ] = None,
     timeout: o.Timeout = None,
     concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, max=512, help="Requests at a time.")
+        int, typer.Option("--concurrency", metavar="N", min=1, max=512, help="Requests at a time.")
     ] = 8,
     form: FormOption = Form.TEXT,
     out: OutOption = None,
@@ -148,7 +150,7 @@ def probe(
 
     [bold]Examples[/bold]
 
-    judge-service probe helpfulness --judges gpt --max-cost 1
+    judge-service probe helpfulness --judges gpt --max-cost 5
 
     judge-service probe helpfulness --url http://127.0.0.1:8080 --format html --out card.html
 
@@ -158,9 +160,10 @@ def probe(
         _list(as_json=as_json)
         raise typer.Exit(OK)
     if rubric is None:
-        raise UserError("missing: RUBRIC (--list shows the probes)")
+        raise UsageError("missing: RUBRIC (--list shows the probes)")
     if no_audit and repeat > 1:
-        raise UserError("--repeat: without audit a second verdict is the kept first one")
+        raise UsageError("--repeat: without audit a second verdict is the kept first one")
+    check_options("assess", Defaults(timeout_s=timeout, panel_size=panel_size))
     check_out(out)
     from judge_service.cli.probe_run import Wanted, run_probe
     from judge_service.probing.plan import How
@@ -168,7 +171,7 @@ def probe(
     given = locals()
     wanted = Wanted(
         rubric=rubric,
-        judges=words(judges),
+        judges=judge_ids(judges),
         items=items,
         max_items=max_items,
         probes=words(probes),

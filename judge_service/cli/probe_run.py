@@ -26,6 +26,7 @@ from judge_service.probing.result import subject_result
 from judge_service.probing.run import ask_all
 from judge_service.probing.table import PROBES
 from judge_service.probing.view import NoRubric, RubricView, view_of
+from judge_service.text.counted import count_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,7 @@ async def _ask(
 def _over(tally: Tally, wanted: Wanted) -> str | None:
     """Why no more may be asked."""
     if wanted.max_calls is not None and tally.requests >= wanted.max_calls:
-        return f"{tally.requests} requests were sent, --max-calls is {wanted.max_calls}"
+        return f"requests sent: {tally.requests}, --max-calls is {wanted.max_calls}"
     if wanted.max_cost is not None:
         if tally.unknown_cost_calls:
             return "a request came without a price, so --max-cost cannot be kept"
@@ -157,7 +158,8 @@ def _said(
     )  # fmt: skip
     audit = "" if wanted.how.audit else ", without audit"
     return (
-        f"probing {who} on {wanted.rubric}: {len(plans[0].items)} probes, {len(items)} items, "
+        f"probing {who} on {wanted.rubric}: {count_of(len(plans[0].items), 'probe')}, "
+        f"{count_of(len(items), 'item')}, "
         f"{expected.verdicts} verdicts (at most {3 * expected.verdicts} requests), about "
         f"{expected.tokens:,} tokens, {money}{audit}"
     )

@@ -18,6 +18,7 @@ from rich.progress import (
 
 from judge_service.cli.results import Results
 from judge_service.cli.terminal import clean, complain, err, print_json
+from judge_service.text.counted import count_of
 
 MAX_REFUSED_SHOWN = 10
 
@@ -133,6 +134,6 @@ def summarise(tally: Tally, results: Results, out: str | None, *, as_json: bool)
         parts[-1] += f" ({counts['failed_retryable']} retryable: --retry-failed)"
     if counts["unanswered"]:
         parts.append(f"{counts['unanswered']} without result")
-    parts += [f"asked {tally.done} now", f"{tally.requests} requests", tally.cost()]
+    parts += [f"asked {tally.done} now", count_of(tally.requests, "request"), tally.cost()]
     where = f"; results in {out}" if to_file else ""
     err().print(clean(", ".join(parts) + where), soft_wrap=True, markup=False)

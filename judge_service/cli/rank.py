@@ -12,8 +12,8 @@ from judge_service.cli.judging_command import judging_command
 Candidates = Annotated[
     list[str] | None,
     typer.Option(
-        "--candidate", "-c", help="A candidate: a text, @file or - for stdin; repeat it.",
-        rich_help_panel=o.REQUEST, show_default=False,
+        "--candidate", "-c", metavar="TEXT", rich_help_panel=o.REQUEST, show_default=False,
+        help="A candidate: a text, @file or - for stdin; repeat it.",
     ),
 ]  # fmt: skip
 StrategyWord = Annotated[

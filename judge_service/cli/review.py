@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge_service.cli import options as o
-from judge_service.cli.exits import OK, UserError
+from judge_service.cli.exits import OK, UsageError, UserError
 from judge_service.cli.review_export import Sources, export
 from judge_service.cli.terminal import clean, err, note, out, print_json
+from judge_service.text.counted import count_of
 
 if TYPE_CHECKING:
     from judge_service.gold.item import GoldSet
@@ -72,7 +73,8 @@ def write(
         typer.Option("--show-verdicts", help="Show what judges said: then it is not blind."),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="Of the lots (default: another each time).")
+        int | None,
+        typer.Option("--seed", metavar="N", help="Of the lots (default: another each time)."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files.")] = False,
     rubrics_dir: o.RubricsDir = None,
@@ -95,7 +97,7 @@ def write(
     from judge_service.review.pick import Counts
 
     if target is None:
-        raise UserError("--out: name the sheet, as in --out sheet.csv")
+        raise UsageError("--out: name the sheet, as in --out sheet.csv")
     made = export(
         Sources(
             results=results or [], items=items, gold=gold, runs=runs,
@@ -117,7 +119,7 @@ def write(
         print_json(made.wire())
         return
     counts = ", ".join(f"{n} {reason}" for reason, n in made.counts.items() if n)
-    told = f"{made.items} items ({counts}) in {made.sheet}; the key is {made.key}"
+    told = f"{count_of(made.items, 'item')} ({counts}) in {made.sheet}; the key is {made.key}"
     err().print(clean(told), soft_wrap=True, markup=False)
 
 
@@ -125,7 +127,7 @@ def write(
 def take(
     sheets: Annotated[
         list[Path],
-        typer.Argument(help="Sheets that were filled in, one for each reviewer.", metavar="SHEET…"),
+        typer.Argument(help="Sheets that were filled in, one for each reviewer.", metavar="SHEET"),
     ],
     key_file: Annotated[
         Path | None, typer.Option("--key", metavar="FILE", help="The key of the sheet.")
@@ -143,7 +145,8 @@ def take(
         typer.Option("--replace", help="Drop the labels that items had before the review."),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace FILE; it may be that of --gold.")
+        bool,
+        typer.Option("--overwrite", help="Replace the file of --out; it may be that of --gold."),
     ] = False,
     as_json: o.Json = False,
 ) -> None:
@@ -164,7 +167,7 @@ def take(
     from judge_service.review.key import read_key
 
     if key_file is None:
-        raise UserError("--key: name the key that was written beside the sheet")
+        raise UsageError("--key: name the key that was written beside the sheet")
     if target is not None and target.exists() and not overwrite:
         raise UserError(f"--out: {target}: is there already; --overwrite replaces it")
     key = read_key(key_file)
@@ -222,7 +225,8 @@ def _say(taken: TakenIn, sheets: int, target: Path | None, *, as_json: bool) -> 
         )  # fmt: skip
         return
     told = (
-        f"{taken.labelled} items labelled by {sheets} reviewers, {taken.added} of them new, "
-        f"{taken.blank} left blank; {len(taken.items)} items in {target or 'all'}"
+        f"{count_of(taken.labelled, 'item')} labelled by {count_of(sheets, 'reviewer')}, "
+        f"{taken.added} of them new, "
+        f"{taken.blank} left blank; {count_of(len(taken.items), 'item')} in {target or 'all'}"
     )
     err().print(clean(told), soft_wrap=True, markup=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_service.cli.configuration import settings_of
-from judge_service.cli.exits import UserError
+from judge_service.cli.exits import UsageError, UserError
 from judge_service.cli.gold_files import gold_path
 from judge_service.cli.json_lines import json_lines
 
@@ -128,11 +128,11 @@ def _pool(sources: Sources) -> tuple[Pool, dict[str, Rubric]]:
     )
     rubrics = {rubric.rubric_hash: rubric for rubric in library.values()}
     if bool(sources.results) == (sources.runs is not None):
-        raise UserError("give results of a batch (with --items), or --runs with --gold")
+        raise UsageError("give results of a batch (with --items), or --runs with --gold")
     if sources.runs is not None:
         return _of_runs(sources, settings), rubrics
     if sources.items is None:
-        raise UserError("--items: name the batch that the results were made from")
+        raise UsageError("--items: name the batch that the results were made from")
     return _of_results(sources.results, sources.items, rubrics), rubrics
 
 
@@ -143,7 +143,7 @@ def _of_runs(sources: Sources, settings: Settings) -> Pool:
     from judge_service.review.of_runs import pool_of_runs
 
     if sources.gold is None or sources.runs is None:
-        raise UserError("--gold: name the gold set that the runs are of")
+        raise UsageError("--gold: name the gold set that the runs are of")
     gold = load_gold(gold_path(sources.gold, anchors_folder(settings) / "gold"))
     return pool_of_runs(gold, read_runs(sources.runs), str(sources.runs))
 

@@ -24,7 +24,7 @@ def serve(
     ] = None,
     judges: Annotated[
         Path | None,
-        setting("--judges", "--judges-file", var="JUDGES", text="The judges.",
+        setting("--judges-file", "--judges", var="JUDGES", text="The file of judges.",
                 default="judges.toml if there is one, else the embedded trial model"),
     ] = None,
     rubrics_dir: Annotated[
@@ -149,7 +149,7 @@ def serve(
 
     judge-service serve
 
-    judge-service serve --judges judges.toml --port 9000
+    judge-service serve --judges-file judges.toml --port 9000
 
     judge-service serve --host 0.0.0.0 --api-keys-file keys.toml --workers 4
     """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
 import socket
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import closing, contextmanager
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -21,6 +23,7 @@ from judge_service.api.door.limits import allow_many_files
 from judge_service.cli.banner import announce
 from judge_service.cli.exits import WRONG, UserError
 from judge_service.cli.garbage import keep_all, look_rarely
+from judge_service.cli.hurry import Hurry
 from judge_service.cli.logs import log_config
 from judge_service.cli.preflight import prepare
 from judge_service.cli.shared_metrics import shared_metrics
@@ -69,18 +72,27 @@ def run_service(
         ready()
         announce(prepared, bound.getsockname()[1], as_json=as_json)
 
-    # Uvicorn raises the signals it met once more when it is done; they have been obeyed by then.
-    before = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
+    with closing(bound), _obeyed(signal.SIGINT, signal.SIGTERM), shared_metrics(settings.workers):
+        if settings.workers > 1:
+            _run_workers(config, bound, listening)
+        else:
+            _run_one(config, bound, listening)
+
+
+@contextmanager
+def _obeyed(*signals: signal.Signals) -> Iterator[None]:
+    """Uvicorn raises the signals it met once more when it is done; they have been obeyed by then.
+    Nor does one that comes later change how the process ends, unless the start fails.
+    """
+    before = {number: signal.signal(number, lambda *_: None) for number in signals}
     try:
-        with shared_metrics(settings.workers):
-            if settings.workers > 1:
-                _run_workers(config, bound, listening)
-            else:
-                _run_one(config, bound, listening)
-    finally:
-        bound.close()
+        yield
+    except BaseException:
         for number, handler in before.items():
             signal.signal(number, handler)
+        raise
+    for number in signals:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
@@ -119,8 +131,8 @@ def app(library: Library | None = None) -> Any:
 
 
 class GuardedStart:
-    """Around the app: what stops the start is told in a line, not in a traceback, and what the
-    start has made is no longer looked through for garbage.
+    """Around the app: what stops the start or the end is told in a line, not in a traceback, and
+    what the start has made is no longer looked through for garbage.
     """
 
     def __init__(self, inner: Any) -> None:
@@ -132,29 +144,45 @@ class GuardedStart:
             await self._inner(scope, receive, send)
             return
 
-        async def started(message: MutableMapping[str, Any]) -> None:
-            if message["type"] == "lifespan.startup.failed":
-                message = {**message, "message": ""}
-            elif message["type"] == "lifespan.startup.complete":
+        doing = "start"
+
+        async def told(message: MutableMapping[str, Any]) -> None:
+            nonlocal doing
+            if message["type"] == "lifespan.startup.complete":
+                doing = "close everything"
                 keep_all()
+            elif message["type"].endswith(".failed"):
+                if _is_cancelled():
+                    return  # nobody listens any more
+                message = {**message, "message": ""}
             await send(message)
 
         try:
-            await self._inner(scope, receive, started)
+            await self._inner(scope, receive, told)
         except ConfigError as error:
             complain(error)
             raise
+        except asyncio.CancelledError:
+            # The loop ends, for a hurried stop took too long, and that has been told.
+            if not _is_cancelled():
+                raise
         except Exception:
-            logging.getLogger("judge_service").exception("the service could not start")
+            logging.getLogger("judge_service").exception("the service could not %s", doing)
             raise
 
 
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 class _Server(uvicorn.Server):
-    """Tells when it listens."""
+    """Tells when it listens, and hurries when it is told twice to stop."""
 
     def __init__(self, config: uvicorn.Config, listening: Ready) -> None:
         super().__init__(config)
         self._listening = listening
+        self._hurry: Hurry | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then tell."""
@@ -162,9 +190,17 @@ class _Server(uvicorn.Server):
         if self.started and not self.should_exit:
             self._listening()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; from now on one more signal means in a hurry."""
+        self._hurry = Hurry(self)
+        await super().shutdown(sockets)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End; a second signal of either kind means at once."""
-        super().handle_exit(signal.SIGINT if self.should_exit else sig, frame)
+        """Stop. ``timeout`` and others send a signal twice at once; that is one wish."""
+        if self._hurry is not None:
+            self._hurry.begin()
+        # A second SIGINT would make uvicorn leave the app's own ending out.
+        super().handle_exit(signal.SIGTERM, frame)
 
 
 def _run_one(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:

@@ -74,20 +74,32 @@ class InProcess:
 
 
 @asynccontextmanager
-async def in_process(flags: Mapping[str, object]) -> AsyncIterator[InProcess]:
-    """Open the service as ``serve`` would. Raises ConfigError."""
+async def in_process(
+    flags: Mapping[str, object], *, notes: bool = True
+) -> AsyncIterator[InProcess]:
+    """Open the service as ``serve`` would; ``notes`` says what of its judges is odd. Raises
+    ConfigError.
+    """
     settings, environ = settings_of(flags)
     async with AsyncExitStack() as stack:
         with err().status("making the judge ready in this process …"):
             from judge_service.service import open_service
 
             service = await stack.enter_async_context(open_service(settings, environ))
-        if service.local_model is not None:
-            note(
-                f"the embedded trial model {service.local_model.model_file.stem} judges: it is "
-                "for trying things out, not for training; name your own with --judges-file"
-            )
+        for remark in _remarks(service, environ) if notes else ():
+            note(remark)
         yield InProcess(service)
+
+
+def _remarks(service: Service, environ: Mapping[str, str]) -> list[str]:
+    from judge_service.judges.provider_key import key_warnings
+
+    if service.local_model is None:
+        return key_warnings(service.engine.bench.values(), environ)
+    return [
+        f"the embedded trial model {service.local_model.model_file.stem} judges: it is for trying "
+        "things out, not for training; name your own with --judges-file"
+    ]
 
 
 def open_target(

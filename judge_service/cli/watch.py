@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge_service.cli import options as o
-from judge_service.cli.drift import DriftCommand
-from judge_service.cli.exits import NO_VERDICT, OK, UserError
+from judge_service.cli.exits import NO_VERDICT, OK, WRONG, UsageError, UserError
 from judge_service.cli.terminal import note, out, plain, print_json
+from judge_service.text.counted import count_of
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-COMMAND_CLASS = DriftCommand
+USAGE_CODE = WRONG
+"""2 means an alarm."""
 ALARM = 2
 """At least one alarm is raised."""
 
 
 def watch(
-    url: o.Url = None,
+    url: o.RunningUrl = None,
     reset: Annotated[
         bool,
         typer.Option(
@@ -50,13 +51,13 @@ def watch(
     judge-service watch --url http://127.0.0.1:8080 --reset --judge gpt
     """
     if not url:
-        raise UserError("missing: --url of a running service")
+        raise UsageError("missing: --url of a running service")
     if reset:
         done = asyncio.run(_reset(url, judge, rubric))
         if as_json:
             print_json(done)
         else:
-            note(f"learning begins anew; {done['alarms']} alarms went with it")
+            note(f"learning begins anew; {count_of(done['alarms'], 'alarm')} went with it")
             if done["note"]:
                 note(done["note"])
         raise typer.Exit(OK)

@@ -9,13 +9,18 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import wait
-from types import FrameType
 from typing import Any
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
+from judge_service.cli.hurry import Hurry
+
+STOP = frozenset({signal.SIGINT, signal.SIGTERM})
+HURRY = signal.SIGUSR1
+"""What tells a worker to hurry. SIGTERM does not: sent to a group of processes it comes twice."""
 KILL_AFTER_S = 5.0
 """How long after the grace period a worker may still be there, in seconds."""
 
@@ -48,10 +53,10 @@ class Workers(Multiprocess):
         until = time.monotonic() + (self.config.timeout_graceful_shutdown or 0) + KILL_AFTER_S
         while running := [p.process for p in self.processes if p.process.is_alive()]:
             wait([process.sentinel for process in running], timeout=0.1)
-            if self.signal_queue:
+            if STOP.intersection(self.signal_queue):
                 self.signal_queue.clear()
                 for process in running:
-                    process.terminate()
+                    _tell(process.pid, HURRY)
             if time.monotonic() > until:
                 for process in running:
                     process.kill()
@@ -68,9 +73,10 @@ def heed_parent() -> None:
     if parent is None:
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end = signal.getsignal(signal.SIGTERM)
-    if callable(end):
-        signal.signal(signal.SIGTERM, _hurrying(end))
+    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    if isinstance(server, uvicorn.Server):
+        hurry = Hurry(server)
+        signal.signal(HURRY, lambda *_: hurry.begin())
 
     def orphaned() -> None:
         parent.join()
@@ -79,15 +85,7 @@ def heed_parent() -> None:
     threading.Thread(target=orphaned, name="parent-watch", daemon=True).start()
 
 
-def _hurrying(
-    end: Callable[[int, FrameType | None], Any],
-) -> Callable[[int, FrameType | None], None]:
-    """A handler whose second signal is to uvicorn's server what a second Ctrl-C is."""
-    told = False
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal told
-        end(signal.SIGINT if told else number, frame)
-        told = True
-
-    return handle
+def _tell(pid: int | None, what: signal.Signals) -> None:
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, what)

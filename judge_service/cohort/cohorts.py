@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -94,18 +95,21 @@ class Cohorts:
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def join(
-        self, request: JoinRequest, purse: Purse | None = None
+        self, request: JoinRequest, purse: Purse | None = None, *, within_s: float = math.inf
     ) -> Joined | AssessOutcome:
         """Wait until the group is judged. A group of one is assessed.
 
         Raises RequestError for what can never be right. The wait ends ``timeout_s`` after the
-        group's deadline at the latest.
+        group's deadline at the latest, or when the caller has waited ``within_s``: its member stays
+        for the others then, as that of one that hangs up.
         """
+        patience = Deadline.after(within_s)
         if request.size == 1:
             return await self._engine.assess(request.alone())
-        self._check(request)
+        self.check(request)
         deadline = Deadline.after(request.deadline_s + request.timeout_s)
-        with Visit(self._gatherings, request, purse or NoLimit(), deadline) as visit:
+        purse = purse or NoLimit()
+        with Visit(self._gatherings, request, purse, deadline, patience=patience) as visit:
             return await visit.judged()
 
     @asynccontextmanager
@@ -132,8 +136,11 @@ class Cohorts:
         leaving.add_done_callback(self._leaving.discard)
         return leaving
 
-    def _check(self, request: JoinRequest) -> None:
-        """Find the caller's mistakes now, not when the group is complete."""
+    def check(self, request: JoinRequest) -> None:
+        """Find the caller's mistakes now, not when the group is complete. Raises RequestError."""
+        if request.size == 1:
+            self._engine.check(request.alone())
+            return
         if request.at_least is not None and request.at_least > request.size:
             raise InvalidRequest(
                 f"at_least {request.at_least} is more than the group's size", field="partial"

@@ -90,15 +90,14 @@ class Early:
         inspections = await inspect(candidates, case.rubric, case.request, case.deadline)
         excluded, _ = known_families([one.shown for one in inspections], require=False)
         selection = select(case.request, case.rubric, case.bench, excluded)
-        passing = [n for n, one in enumerate(inspections) if await self._fits(one, selection)]
+        passing = [n for n, one in enumerate(inspections) if await self._fits(case, one, selection)]
         digests = await digests_of(case, inspections)
         return selection, distinct(digests, inspections, passing, exact=exact)
 
-    async def _fits(self, one: Inspection, selection: Selection) -> bool:
+    async def _fits(self, case: Case, one: Inspection, selection: Selection) -> bool:
         if one.broken is not None or not one.passed:
             return False
-        asker = self._engine.asker
-        return await check_before(asker, selection, one.shown.shown_text) is None
+        return await check_before(case, self._engine.asker, selection, one.shown) is None
 
     def _points(
         self, case: Case, selection: Selection, answers: Sequence[Distinct]

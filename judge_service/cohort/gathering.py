@@ -13,6 +13,12 @@ from judge_service.cohort.watch import Watch
 from judge_service.errors import DeadlineExceeded
 
 GRACE_S = 0.2
+PATIENCE_GRACE_S = 0.1
+"""How long a caller whose time is up waits for the group's own account of its end."""
+OUT_OF_PATIENCE = (
+    "the request's own time was up before its group was judged; its member stays there and may "
+    "come back for the answer"
+)
 
 
 class Gathering:
@@ -62,19 +68,27 @@ class Gathering:
             await self._placing.leave(member, answered=answered)
 
     def _left_s(self, member: Member) -> float:
-        place = member.place
+        place, patience = member.place, member.patience
         if member.held or place is None or place.began is None:
-            return member.deadline.left()
-        waiting = max(0.0, (place.began.closes_at or 0.0) - self._wall())
-        return waiting + member.request.timeout_s + GRACE_S
+            left_s = member.deadline.left()
+        else:
+            waiting = max(0.0, (place.began.closes_at or 0.0) - self._wall())
+            left_s = waiting + member.request.timeout_s + GRACE_S
+        return left_s if patience is None else min(left_s, patience.left() + PATIENCE_GRACE_S)
 
     def _late(self, member: Member) -> Joined:
         size = member.request.size
         room = self._watch.room_of(member)
-        arrived = None if room is None or room.closed is None else len(room.closed.entries)
-        late = DeadlineExceeded("the group was not judged in time")
-        posted = without_group(late, size, arrived=arrived)
-        if room is not None and self._watch.waits(room):
-            posted = incomplete(room.arrived, size)
+        waits = room is not None and self._watch.waits(room)
+        arrived = None
+        if room is not None and (waits or room.closed is not None):
+            arrived = room.arrived if room.closed is None else len(room.closed.entries)
+        if member.patience is not None and member.patience.left() <= 0.0:
+            posted = without_group(DeadlineExceeded(OUT_OF_PATIENCE), size, arrived=arrived)
+        elif waits and arrived is not None:
+            posted = incomplete(arrived, size)
+        else:
+            late = DeadlineExceeded("the group was not judged in time")
+            posted = without_group(late, size, arrived=arrived)
         serial = 1 if room is None else room.began.serial
         return Joined(name=member.entry.name, generation=serial, posted=posted)

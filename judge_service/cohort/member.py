@@ -48,7 +48,8 @@ class NoLimit:
 class Member:
     """A member whose caller waits here. ``entry`` is what it is in its generation, ``place``, None
     while it has none; ``claimed`` says that it came back for what another caller was not told.
-    ``deadline`` is when a held one has to leave, ``behind`` places that it moved away from and that
+    ``deadline`` is when a held one has to leave, ``patience`` when another's caller goes before it
+    is told, if it does; ``behind`` are places that it moved away from and that
     may not be free yet; ``here`` says that its caller waits.
     """
 
@@ -56,6 +57,7 @@ class Member:
     purse: Purse
     entry: Entry
     deadline: Deadline
+    patience: Deadline | None = None
     place: Generation | None = None
     claimed: bool = False
     behind: list[tuple[int, Entry]] = field(default_factory=list)
@@ -70,13 +72,14 @@ class Member:
         deadline: Deadline,
         caller: str,
         host: str,
+        patience: Deadline | None = None,
     ) -> Member:
         """A member without a place. ``caller`` is a name of the request that brings it."""
         name = f"{request.member}#{caller}" if request.alike else request.member
         text = request.member if request.alike else ""
         own = candidate_hash(request.candidate)
         entry = Entry(name=name, own=own, caller=caller, host=host, text=text)
-        return cls(request=request, purse=purse, entry=entry, deadline=deadline)
+        return cls(request=request, purse=purse, entry=entry, deadline=deadline, patience=patience)
 
     @property
     def short(self) -> str:

@@ -25,7 +25,8 @@ LEAVES = 10
 
 class Visit:
     """``caller`` is the visit's own name and ``host`` this process's, for held members, which have
-    to leave at their ``deadline``. A context manager.
+    to leave at their ``deadline``; another's caller goes when its ``patience`` is over. A context
+    manager.
     """
 
     def __init__(
@@ -37,12 +38,13 @@ class Visit:
         *,
         caller: str = "",
         host: str = "",
+        patience: Deadline | None = None,
     ) -> None:
         self._gatherings = gatherings
         self._request = request
         self._common = common_hash(request)
         self._deadline = deadline
-        self._made = partial(Member.of, request, purse, deadline, caller, host)
+        self._made = partial(Member.of, request, purse, deadline, caller, host, patience)
         self._members: dict[bool, Member] = {}
         self._at: dict[bool, Gathering] = {}
         self._answered: bool | None = None

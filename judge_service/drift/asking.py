@@ -64,13 +64,16 @@ class SideAsker:
         """Raises RequestError where the item can never be asked about."""
         self._own.check(self._request(item))
 
-    async def judge(self, item: GoldItem) -> Judgement:
-        """What the side makes of an item; a judge that is busy or away is waited for."""
+    async def judge(self, item: GoldItem, *, patient: bool = True) -> Judgement:
+        """What the side makes of an item; a judge that is busy or away is waited for, the latter
+        only if ``patient``.
+        """
         spent = Usage()
         for tried in range(1, MAX_TRIES):
             found, error = await self.once(item)
             spent = spent + found.usage
-            if error is None or error.code not in PATIENT_CODES:
+            away = error is not None and error.code == "breaker_open"
+            if error is None or error.code not in PATIENT_CODES or (away and not patient):
                 return replace(found, usage=spent)
             await asyncio.sleep(min(LONGEST_WAIT_S, error.retry_after_s or 0.5 * 2.0**tried))
         found, _ = await self.once(item)

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge_service.drift import pictures, words
 from judge_service.drift.svg import escaped
-from judge_service.drift.words import estimate
+from judge_service.drift.words import estimate, gate_words
 
 STYLE = """
 :root{color-scheme:light dark;--fg:#1b1f24;--bg:#fff;--dim:#5b6470;--line:#d5dae0;--b:#4a6fa5;
@@ -155,12 +155,11 @@ def _calibration(found: Mapping[str, Any]) -> Iterator[str]:
         one = found[name]
         if one is None or "gate" not in one:
             continue
-        passed = {True: "passed", False: "NOT passed", None: "too few items to say"}
         rows.append(
             (
                 name, str(one["n"]), estimate(one["severity"], signed=True),
                 estimate(one["mean_error"]),
-                f"{passed[one['gate']['passed']]} (at least {one['gate']['spearman_at_least']:g})",
+                f"{gate_words(one['gate'])} (at least {one['gate']['spearman_at_least']:g})",
                 estimate(one["gate"]["own_repeat_spearman"]),
             )
         )  # fmt: skip

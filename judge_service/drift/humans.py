@@ -59,16 +59,27 @@ def against_points(
         "severity": wire(draws.estimate(weighted_mean(np.subtract(values, humans)))),
         "confusion": _confusion(humans, points, scale),
         "kappa_note": kappa_paradox(names(values), names(humans)),
-        "gate": _gate(rho, len(points), repeat_rho),
+        "gate": _gate(rho, values, humans, repeat_rho),
     }
 
 
-def _gate(rho: Estimate | None, n: int, repeat_rho: Estimate | None) -> dict[str, Any]:
-    """Whether the judge may be used: null where there is too little to say."""
-    known = rho is not None and n >= MIN_GATE_ITEMS
+def _gate(
+    rho: Estimate | None,
+    points: Sequence[float],
+    humans: Sequence[float],
+    repeat_rho: Estimate | None,
+) -> dict[str, Any]:
+    """Whether the judge may be used: null where that cannot be said, with the reason."""
+    untold = None
+    if len(points) < MIN_GATE_ITEMS:
+        untold = f"too few items to say, {MIN_GATE_ITEMS} are enough"
+    elif rho is None:
+        who = "the judge's points" if len(set(points)) == 1 else "people's labels"
+        untold = f"cannot be said, {who} are all equal"
     return {
         "spearman_at_least": MIN_RHO,
-        "passed": rho.value >= MIN_RHO if rho is not None and known else None,
+        "passed": None if rho is None or untold is not None else rho.value >= MIN_RHO,
+        "untold": untold,
         "own_repeat_spearman": wire(repeat_rho),
     }
 

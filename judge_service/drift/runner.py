@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from judge_service.drift.asking import SideAsker
 from judge_service.drift.ceiling import Ceiling, UnknownPrice
+from judge_service.drift.first_look import FIRST_LOOK, FirstLook, is_unanswered
 from judge_service.drift.journal import Journal
 from judge_service.drift.judgement import Judgement
 from judge_service.drift.plan import Place, Plan, SideName
@@ -20,8 +21,6 @@ from judge_service.gold.scale import off_scale, scales_of
 __all__ = ["Progress", "Runner", "UnknownPrice"]
 
 MAX_FAULTS = 10
-FIRST_LOOK = 8
-"""How many judgements an estimate of cost and time needs."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +73,7 @@ Watch = Callable[[Progress], None]
 @dataclass(slots=True, kw_only=True)
 class Runner:
     """Asks both sides. ``ceiling_usd`` stops before a judgement that might go beyond it, with what
-    an interrupted run had spent before.
+    an interrupted run had spent before; a first look stops where nobody of a side ever answered.
 
     ``go`` can be called again, by another process too: it asks only what the journal lacks.
     """
@@ -87,7 +86,9 @@ class Runner:
     retry_failed: bool = False
     watch: Watch = lambda _: None
     stopped: str | None = None
+    at_ceiling: bool = False
     _ceiling: Ceiling | None = None
+    _look: FirstLook = field(default_factory=FirstLook)
 
     def check(self) -> None:
         """Raise ConfigError for items that can never be asked about, or whose labels are not on the
@@ -113,6 +114,7 @@ class Runner:
     async def go(self) -> Progress:
         """Ask; ``stopped`` says why not everything was asked, if so."""
         places = self.plan.places()
+        self._look.remember((p.side, judgement) for p, judgement in self.journal.found.items())
         wanted = [(place, item) for place, item in places if self._is_wanted(place)]
         costs = [found.usage.cost_usd or 0.0 for found in self.journal.found.values()]
         progress = Progress(
@@ -163,15 +165,22 @@ class Runner:
         why_not = self._ceiling.why_not(place.side, item)
         if why_not is None:
             return found
-        self.stopped = f"{why_not}, {progress.left} judgements to go"
+        self.at_ceiling = True
+        self._stop(why_not, progress)
         return None
+
+    def _stop(self, why: str, progress: Progress) -> None:
+        if self.stopped is None:
+            self.stopped = f"{why}, {progress.left} judgements to go"
 
     async def _ask(self, place: Place, item: GoldItem, progress: Progress) -> None:
         ceiling = self._ceiling
         if ceiling is not None:
             ceiling.begin(place.side)
         try:
-            judgement = await self.askers[place.side].judge(item)
+            # One that never answered is not waited for: a first look is soon over.
+            patient = self._look.has_answered(place.side)
+            judgement = await self.askers[place.side].judge(item, patient=patient)
         finally:
             if ceiling is not None:
                 ceiling.end(place.side)
@@ -179,10 +188,16 @@ class Runner:
         progress.count(judgement)
         if ceiling is not None:
             ceiling.count(place.side, item, judgement)
+        self._look.count(place.side, judgement)
+        if (why_not := self._look.why_not(place.side)) is not None:
+            self._stop(why_not, progress)
         self.watch(progress)
 
     def _is_wanted(self, place: Place) -> bool:
         known = self.journal.found.get(place)
         if known is None:
             return True
+        if is_unanswered(known) and not self._look.has_answered(place.side):
+            # Of a first look in vain; a run that had its report stays as it is.
+            return not self.journal.done or self.retry_failed
         return self.retry_failed and known.status == "failed" and known.retryable

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from judge_service.drift import words
-from judge_service.drift.words import estimate, number, one_line
+from judge_service.drift.words import estimate, gate_words, number, one_line
 
 WIDTH = 14
 MAX_SHOWN_CHARS = 100
@@ -163,10 +163,9 @@ def _humans(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _gate(gate: Mapping[str, Any]) -> str:
-    passed = {True: "passed", False: "NOT passed", None: "too few items to say"}[gate["passed"]]
     own = gate["own_repeat_spearman"]
     beside = f"; with itself {estimate(own)}" if own else ""
-    return f"gate Spearman >= {gate['spearman_at_least']:g}: {passed}{beside}"
+    return f"gate Spearman >= {gate['spearman_at_least']:g}: {gate_words(gate)}{beside}"
 
 
 def _length(found: Mapping[str, Any]) -> Iterator[str]:

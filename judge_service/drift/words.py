@@ -114,3 +114,10 @@ def humans_said(humans: Mapping[str, Any]) -> str:
         + ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
         for name, values in humans.items()
     )
+
+
+def gate_words(gate: Mapping[str, Any]) -> str:
+    """Whether a judge passed the gate of agreement with people, or why that cannot be said."""
+    if gate["passed"] is None:
+        return gate.get("untold") or "cannot be said"
+    return "passed" if gate["passed"] else "NOT passed"

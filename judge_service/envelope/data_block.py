@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from judge_service.envelope.escape import encode, escape_character
 from judge_service.types import Message
@@ -41,7 +42,7 @@ _HEADER_LIKE = re.compile(
 )
 _HEADER_MARKS = re.compile(r"[\[\]\n]")
 
-_Part = tuple[bool, str]
+Part: TypeAlias = tuple[bool, str]
 """Whether the part is a line of ours in brackets (its inside is given), and its text."""
 
 
@@ -64,7 +65,7 @@ def encode_messages(messages: Sequence[Message]) -> str:
     return "\n".join(
         f"[{_encode_header(text)}]" if header else _encode_content(text)
         for message in messages
-        for header, text in _parts(message)
+        for header, text in parts_of(message)
     )
 
 
@@ -73,17 +74,18 @@ def render_messages(messages: Sequence[Message]) -> str:
 
     For counting and matching only: content can imitate a role line here, in a block it cannot.
     """
-    return _plain(part for message in messages for part in _parts(message))
+    return _plain(part for message in messages for part in parts_of(message))
 
 
 def render_message(message: Message) -> str:
     """The plain text of one message without its role line."""
-    parts = _parts(message)
+    parts = parts_of(message)
     next(parts)
     return _plain(parts)
 
 
-def _parts(message: Message) -> Iterator[_Part]:
+def parts_of(message: Message) -> Iterator[Part]:
+    """What one message consists of, in the order shown; its role comes first."""
     yield True, message.role
     if message.name is not None:
         yield True, f"name: {message.name}"
@@ -99,7 +101,7 @@ def _parts(message: Message) -> Iterator[_Part]:
             yield False, call.arguments
 
 
-def _plain(parts: Iterator[_Part]) -> str:
+def _plain(parts: Iterator[Part]) -> str:
     return "\n".join(f"[{text}]" if header else text for header, text in parts)
 
 

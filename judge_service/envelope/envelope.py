@@ -9,15 +9,16 @@ request.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, TypeVarTuple
 
 from judge_service.candidate.exhibit import Exhibit
 from judge_service.envelope.data_block import render_block, render_messages_block
 from judge_service.reply.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm, Tokens
 from judge_service.rubric.rubric import Criterion, Rubric
+from judge_service.text.size import size_of
 from judge_service.types import Message, Prompt
 
 Slot = tuple[str, str | tuple[Message, ...]]
@@ -41,11 +42,11 @@ class Question:
 
     @property
     def chars(self) -> int:
-        """How much untrusted text there is, in characters."""
-        return sum(
-            len(value) if isinstance(value, str) else sum(len(m.text) for m in value)
-            for _, value in self.slots
-        )
+        """How much untrusted text there is, in characters, about."""
+        chars = 0
+        for _, value in self.slots:
+            chars += len(value) if isinstance(value, str) else size_of(value)
+        return chars
 
     def schema(self, constants: Tokens | None = None) -> dict[str, Any]:
         """JSON schema of the reply: the same for every call of the question, unless ``constants``
@@ -202,17 +203,30 @@ sentences of your own that name the decisive evidence. Give only a value that is
 """
 
 
-_SYSTEMS: dict[tuple[str, tuple[str, ...]], str] = {}
 _MAX_SYSTEMS = 1024
+_Rest = TypeVarTuple("_Rest")
 
 
-def _remember(key: tuple[str, tuple[str, ...]], text: str) -> None:
-    if len(_SYSTEMS) >= _MAX_SYSTEMS:
-        _SYSTEMS.clear()
-    _SYSTEMS[key] = text
+def _built_once(build: Callable[[Rubric, *_Rest], str]) -> Callable[[Rubric, *_Rest], str]:
+    """Keep what was built for a rubric, by its hash: it is asked for with every call."""
+    kept: dict[tuple[object, ...], str] = {}
+
+    @wraps(build)
+    def built(rubric: Rubric, *rest: *_Rest) -> str:
+        key = (rubric.rubric_hash, *rest)
+        known = kept.get(key)
+        if known is None:
+            if len(kept) >= _MAX_SYSTEMS:
+                kept.clear()
+            known = kept[key] = build(rubric, *rest)
+        return known
+
+    return built
 
 
-def _build_assess_system(rubric: Rubric, names: tuple[str, ...]) -> str:
+@_built_once
+def assess_system(rubric: Rubric, names: tuple[str, ...]) -> str:
+    """The system message for the named criteria of a rubric."""
     chosen = [c for c in rubric.criteria if c.name in names]
     parts = [
         "You are a judge. You assess one candidate answer to a prompt on a fixed scale.\n",
@@ -233,23 +247,9 @@ def _build_assess_system(rubric: Rubric, names: tuple[str, ...]) -> str:
     return "\n".join(parts)
 
 
-def assess_system(rubric: Rubric, names: tuple[str, ...]) -> str:
-    """The system message for the named criteria of a rubric."""
-    key = (rubric.rubric_hash, names)
-    if key not in _SYSTEMS:
-        _remember(key, _build_assess_system(rubric, names))
-    return _SYSTEMS[key]
-
-
+@_built_once
 def list_system(rubric: Rubric, name: str) -> str:
     """The system message for several candidates on one criterion."""
-    key = (rubric.rubric_hash, (name, "*"))
-    if key not in _SYSTEMS:
-        _remember(key, _build_list_system(rubric, name))
-    return _SYSTEMS[key]
-
-
-def _build_list_system(rubric: Rubric, name: str) -> str:
     criterion = next(c for c in rubric.criteria if c.name == name)
     anchors = _anchor_text(rubric, criterion)
     parts = [
@@ -272,7 +272,9 @@ def _build_list_system(rubric: Rubric, name: str) -> str:
     return "\n".join([*parts, _REPLY])
 
 
-def _build_compare_system(rubric: Rubric) -> str:
+@_built_once
+def compare_system(rubric: Rubric) -> str:
+    """The system message for a pair."""
     questions = "\n".join(f"- {c.name}{_weight_text(c)}: {c.question}" for c in rubric.criteria)
     return "\n".join(
         [
@@ -288,14 +290,6 @@ def _build_compare_system(rubric: Rubric) -> str:
             _REPLY,
         ]
     )
-
-
-def compare_system(rubric: Rubric) -> str:
-    """The system message for a pair."""
-    key = (rubric.rubric_hash, ())
-    if key not in _SYSTEMS:
-        _remember(key, _build_compare_system(rubric))
-    return _SYSTEMS[key]
 
 
 def _slots_text(rubric: Rubric) -> str:

@@ -43,7 +43,8 @@ class Blocked:
     wait_s: float
 
 
-NOTHING = Claim()
+NO_CLAIM = Claim()
+"""Of a call that nothing is counted for with others."""
 
 
 def shared_name(judge: JudgeSpec) -> str:

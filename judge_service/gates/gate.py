@@ -18,7 +18,7 @@ from judge_service.deadline import Deadline
 from judge_service.errors import JudgingError
 from judge_service.events import Observer, QueueChanged, Shed
 from judge_service.gates.breaker import Breaker, Permit
-from judge_service.gates.claim import NOTHING, Blocked, Claim, Claims
+from judge_service.gates.claim import NO_CLAIM, Blocked, Claim, Claims
 from judge_service.gates.concurrency import AdaptiveLimit
 from judge_service.gates.gate_state import GateState
 from judge_service.gates.pace import Pace
@@ -44,7 +44,7 @@ SHORTEST_S = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class GateHooks:
     """What a gate needs from outside: how to run work in the background, whom to tell, the time.
 
     ``opened`` hears of the seconds that the breaker will stay open when its own calls opened it.
@@ -68,7 +68,7 @@ class Gate:
         slots: AdaptiveLimit,
         retries: RetryBudget,
         max_queue: int,
-        around: Surroundings,
+        hooks: GateHooks,
     ) -> None:
         self.judge = judge
         self.retries = retries
@@ -77,8 +77,8 @@ class Gate:
         self._claims = claims
         self._slots = slots
         self._max_queue = max_queue
-        self._around = around
-        self._clock = around.clock
+        self._hooks = hooks
+        self._clock = hooks.clock
         self._numbers = itertools.count()
         self._line: list[Arrival] = []
         self._running = 0
@@ -141,8 +141,8 @@ class Gate:
             elif not self._crowded and (renewed := self._breaker.renewed(permit)) is not None:
                 self._pump()
                 return Passage(renewed, claim, self._left)
-            elif claim is not NOTHING:
-                self._around.spawn(self._claims.undo(claim))
+            elif claim is not NO_CLAIM:
+                self._hooks.spawn(self._claims.undo(claim))
             self._breaker.leave(permit, alive=None)
             self._running -= 1
 
@@ -152,7 +152,7 @@ class Gate:
         assert permit is not None  # noqa: S101 - it may start
         self._running += 1
         self._tell()
-        return Passage(permit, NOTHING, self._left)
+        return Passage(permit, NO_CLAIM, self._left)
 
     def trip(self, for_s: float) -> None:
         """Another replica found the judge failing: open for so many seconds."""
@@ -191,10 +191,10 @@ class Gate:
 
     async def _claim(self, call: Arrival) -> Claim | Blocked:
         if not self._claims.needed:
-            return NOTHING
+            return NO_CLAIM
         hold_s = call.deadline.attempt_s(self.judge.attempt_timeout_s) + HOLD_MARGIN_S
         # Cut off in the middle, nobody would know what was taken.
-        task = self._around.spawn(self._claims.take(call.tokens, hold_s, queued=call.waited))
+        task = self._hooks.spawn(self._claims.take(call.tokens, hold_s, queued=call.waited))
         try:
             claim: Claim | Blocked = await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -206,7 +206,7 @@ class Gate:
         if not task.cancelled() and task.exception() is None:
             claim = task.result()
             if isinstance(claim, Claim):
-                self._around.spawn(self._claims.undo(claim))
+                self._hooks.spawn(self._claims.undo(claim))
 
     def _block(self, blocked: Blocked) -> None:
         self._blocked_by = blocked.by
@@ -301,7 +301,7 @@ class Gate:
         self._pump()
 
     def _shed(self) -> JudgingError:
-        self._around.observer(Shed(self.judge.id))
+        self._hooks.observer(Shed(self.judge.id))
         waiting = len(self._line)
         return queue_full(self.judge.id, waiting, self.pace.queue_s(waiting + 1, self._clock()))
 
@@ -317,15 +317,15 @@ class Gate:
         if usage.completion_tokens:
             self.pace.completed(usage.completion_tokens)
         if self._breaker.leave(passage.permit, alive=fate.alive):
-            self._around.opened(self._breaker.wait_s)
-        if passage.claim is NOTHING:
+            self._hooks.opened(self._breaker.wait_s)
+        if passage.claim is NO_CLAIM:
             self._free()
             return
         unsent = fate is Fate.UNSENT
         used = (usage.prompt_tokens + usage.completion_tokens) or None
         work = self._claims.undo if unsent else lambda claim: self._claims.settle(claim, used)
         # The place here comes free after the shared one, so that the next in line finds it so.
-        task = self._around.spawn(work(passage.claim))
+        task = self._hooks.spawn(work(passage.claim))
         task.add_done_callback(lambda _: self._free(shared=True))
         self._pump()
 
@@ -343,4 +343,4 @@ class Gate:
         now = QueueChanged(self.judge.id, len(self._line), self._running, self._limit)
         if now != self._told:
             self._told = now
-            self._around.observer(now)
+            self._hooks.observer(now)

@@ -17,7 +17,7 @@ from judge_service.events import BreakerChanged, Observer, nobody
 from judge_service.gates.breaker import OPEN_S, SPREAD, WINDOW, Breaker
 from judge_service.gates.claim import Claims, shared_name
 from judge_service.gates.concurrency import AdaptiveLimit
-from judge_service.gates.gate import Gate, Surroundings
+from judge_service.gates.gate import Gate, GateHooks
 from judge_service.gates.gate_state import GateState
 from judge_service.gates.rate import WINDOW_S
 from judge_service.gates.retry_budget import RetryBudget
@@ -106,7 +106,7 @@ class Gates:
             slots=AdaptiveLimit(judge.max_concurrency, clock=self._clock),
             retries=RetryBudget(workers=self._workers),
             max_queue=self._max_queue,
-            around=Surroundings(
+            hooks=GateHooks(
                 spawn=self._spawn,
                 opened=lambda for_s: self._publish(judge, for_s),
                 observer=self._observer,

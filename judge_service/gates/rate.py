@@ -28,7 +28,9 @@ class Reserved:
     """Whether the store has counted it."""
 
 
-def wait_s(last: int, now: int, amount: int, limit: int, passed: float, window_s: float) -> float:
+def wait_s(
+    amount: int, *, limit: int, last: int, now: int, passed: float, window_s: float
+) -> float:
     """Seconds until ``amount`` more fits under ``limit``; 0 when it does already.
 
     ``last`` and ``now`` are the counts of the last and the present window, of which ``passed``
@@ -69,7 +71,9 @@ class _Counter:
     def wait_here(self, window: int, amount: int, passed: float) -> float:
         """How long ``amount`` has to wait by this process's count and share."""
         last, now = self._own.get(window - 1, 0), self._own.get(window, 0)
-        return wait_s(last, now, amount, self.share, passed, self._window_s)
+        return wait_s(
+            amount, limit=self.share, last=last, now=now, passed=passed, window_s=self._window_s
+        )
 
     async def wait_there(
         self, store: Store, window: int, amount: int, passed: float
@@ -84,7 +88,10 @@ class _Counter:
         if last is None:
             return None, True
         before = max(0, count - amount)
-        return wait_s(last, before, amount, self.limit, passed, self._window_s), True
+        wait = wait_s(
+            amount, limit=self.limit, last=last, now=before, passed=passed, window_s=self._window_s
+        )
+        return wait, True
 
     async def _last_count(self, store: Store, window: int) -> int | None:
         # A window that is over counts no more, so one look is enough.
@@ -117,8 +124,12 @@ class Rates:
         self._store = store
         self._wall = wall
         self._window_s = window_s
-        self._requests = rpm and _Counter(f"jr:1:{name}", rpm, workers, window_s)
-        self._tokens = tpm and _Counter(f"jt:1:{name}", tpm, workers, window_s)
+
+        def counter(prefix: str, limit: int | None) -> _Counter | None:
+            return None if limit is None else _Counter(f"{prefix}:{name}", limit, workers, window_s)
+
+        self._requests = counter("jr:1", rpm)
+        self._tokens = counter("jt:1", tpm)
 
     @property
     def limited(self) -> bool:

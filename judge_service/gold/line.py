@@ -4,36 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    StringConstraints,
-    Tag,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, StringConstraints, Tag, model_validator
 
 from judge_service.gold.item import GoldItem
+from judge_service.gold.message import (
+    GoldMessage,
+    Line,
+    Messages,
+    Text,
+    counted,
+    message_line,
+    one_of,
+)
 from judge_service.judges.family import declared_families, normalize_family
-from judge_service.types import Candidate, Message, Prompt, ToolCall
+from judge_service.types import Candidate, Message, Prompt
 
-MAX_TEXT_BYTES = 1024 * 1024
 MAX_ANNOTATORS = 100
 MAX_POINT = 1_000_000
 """No scale has points beyond it."""
-
-
-def _bounded(text: str) -> str:
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError:
-        raise ValueError("a text holds half of a surrogate pair") from None
-    if size > MAX_TEXT_BYTES:
-        raise ValueError(f"a text may have at most {MAX_TEXT_BYTES:,} bytes")
-    return text
+MAX_FAMILIES = 8
+MAX_CRITERIA = 1_000
 
 
 def _family(word: str) -> str:
@@ -50,53 +40,35 @@ def _point(value: object) -> float:
     return float(value)
 
 
-def _as_many(values: object) -> object:
-    if isinstance(values, (list, tuple)) and not 1 <= len(values) <= MAX_ANNOTATORS:
-        raise ValueError(f"must have 1 to {MAX_ANNOTATORS} entries, one per annotator")
-    return values
-
-
-Text = Annotated[str, AfterValidator(_bounded)]
 FamilyWord = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_family)]
-Families = FamilyWord | Annotated[tuple[FamilyWord, ...], Field(min_length=1, max_length=8)]
 HumanPoint = Annotated[float, BeforeValidator(_point)]
-HumanPoints = Annotated[tuple[HumanPoint, ...], BeforeValidator(_as_many)]
+_PER_ANNOTATOR = counted(1, MAX_ANNOTATORS, "entries, one per annotator")
+HumanPoints = Annotated[tuple[HumanPoint, ...], _PER_ANNOTATOR]
 GoldId = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
 ]
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+def _form(value: object) -> str | None:
+    if isinstance(value, str):
+        return "(text)"
+    if isinstance(value, (list, tuple)):
+        return "(list)"
+    return "(object)" if isinstance(value, (dict, _Candidate)) else None
 
 
-class _Call(_Line):
-    name: str = Field(min_length=1, max_length=128)
-    arguments: Text = ""
-    id: str | None = None
+Families = Annotated[
+    Annotated[FamilyWord, Tag("(text)")]
+    | Annotated[tuple[FamilyWord, ...], counted(1, MAX_FAMILIES, "words"), Tag("(list)")],
+    one_of("a word or a list of words", _form),
+]
+PromptField = Annotated[
+    Annotated[Text, Tag("(text)")] | Annotated[Messages, Tag("(list)")],
+    one_of("a text or a list of messages", _form),
+]
 
 
-class _Message(_Line):
-    role: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,32}$")]
-    content: Text | None = None
-    name: str | None = None
-    tool_calls: tuple[_Call, ...] = ()
-    tool_call_id: str | None = None
-
-    def domain(self) -> Message:
-        return Message(
-            role=self.role,
-            text=self.content or "",
-            name=self.name,
-            tool_calls=tuple(ToolCall(**call.model_dump()) for call in self.tool_calls),
-            tool_call_id=self.tool_call_id,
-        )
-
-
-Messages = Annotated[tuple[_Message, ...], Field(min_length=1, max_length=4_096)]
-
-
-class _Candidate(_Line):
+class _Candidate(Line):
     text: Text | None = None
     messages: Messages | None = None
     policy_model: Annotated[str, StringConstraints(min_length=1, max_length=512)] | None = None
@@ -110,59 +82,36 @@ class _Candidate(_Line):
         return self
 
 
-def _form(value: object) -> str | None:
-    """Which of the forms of a field a value has, so that faults of the others are not reported."""
-    if isinstance(value, str):
-        return "(text)"
-    if isinstance(value, (list, tuple)):
-        return "(messages)"
-    return "(object)" if isinstance(value, (dict, _Candidate)) else None
-
-
-PromptField = Annotated[
-    Annotated[Text, Tag("(text)")] | Annotated[Messages, Tag("(messages)")],
-    Discriminator(
-        _form, custom_error_type="form", custom_error_message="must be a text or a list of messages"
-    ),
-]
 CandidateField = Annotated[
-    Annotated[Text, Tag("(text)")] | Annotated[_Candidate, Tag("(object)")],
-    Discriminator(
-        _form, custom_error_type="form", custom_error_message="must be a text or an object"
-    ),
+    Annotated[Text, Tag("(text)")]
+    | Annotated[Messages, Tag("(list)")]
+    | Annotated[_Candidate, Tag("(object)")],
+    one_of("a text or an object, or a list of messages", _form),
 ]
 
 
-class GoldLine(_Line):
+class GoldLine(Line):
     """``{"id", "prompt", "candidate" | "candidates", "reference", "labels" | "choice", "family"}``.
 
     Reference and family may be missing. ``labels`` are points by criterion, ``choice`` is of two
-    candidates; both are lists with one entry per annotator. A candidate is a text, or an object
-    with ``text`` or ``messages`` and perhaps a ``family`` of its own. ``metadata`` is kept and not
-    looked at.
+    candidates; both are lists with one entry per annotator. A candidate is a text, a list of
+    messages, or an object with ``text`` or ``messages`` and perhaps a ``family`` of its own.
+    ``metadata`` is kept and not looked at.
     """
 
     id: GoldId
     prompt: PromptField
     candidate: CandidateField | None = None
-    candidates: Annotated[tuple[CandidateField, ...], Field(min_length=2, max_length=2)] | None = (
-        None
-    )
+    candidates: Annotated[tuple[CandidateField, ...], counted(2, 2)] | None = None
     reference: Text | None = None
     labels: (
         Annotated[
             dict[Annotated[str, StringConstraints(min_length=1, max_length=64)], HumanPoints],
-            Field(min_length=1),
+            counted(1, MAX_CRITERIA, "criteria"),
         ]
         | None
     ) = None
-    choice: (
-        Annotated[
-            tuple[Literal["first", "second", "tie"], ...],
-            Field(min_length=1, max_length=MAX_ANNOTATORS),
-        ]
-        | None
-    ) = None
+    choice: Annotated[tuple[Literal["first", "second", "tie"], ...], _PER_ANNOTATOR] | None = None
     family: Families | None = None
     metadata: dict[str, Any] | None = None
 
@@ -191,14 +140,14 @@ class GoldLine(_Line):
             metadata=self.metadata,
         )
 
-    def _candidate(self, given: str | _Candidate) -> Candidate:
+    def _candidate(self, given: str | tuple[GoldMessage, ...] | _Candidate) -> Candidate:
         if isinstance(given, str):
             return Candidate(text=given, families=_families(self.family))
+        if isinstance(given, tuple):
+            return Candidate(messages=_domain(given), families=_families(self.family))
         return Candidate(
             text=given.text,
-            messages=None
-            if given.messages is None
-            else tuple(message.domain() for message in given.messages),
+            messages=None if given.messages is None else _domain(given.messages),
             policy_model=given.policy_model,
             families=_families(given.family)
             or (frozenset() if given.policy_model else _families(self.family)),
@@ -221,8 +170,12 @@ def shown_item(line: object) -> GoldItem:
     return _ShownLine.model_validate(line).item()
 
 
-def _prompt(prompt: str | tuple[_Message, ...]) -> Prompt:
-    return prompt if isinstance(prompt, str) else tuple(message.domain() for message in prompt)
+def _prompt(prompt: str | tuple[GoldMessage, ...]) -> Prompt:
+    return prompt if isinstance(prompt, str) else _domain(prompt)
+
+
+def _domain(messages: tuple[GoldMessage, ...]) -> tuple[Message, ...]:
+    return tuple(message.domain() for message in messages)
 
 
 def _families(given: str | tuple[str, ...] | None) -> frozenset[str]:
@@ -241,7 +194,7 @@ def line_of(item: GoldItem) -> dict[str, Any]:
         "id": item.id,
         "prompt": item.prompt
         if isinstance(item.prompt, str)
-        else [_message_line(message) for message in item.prompt],
+        else [message_line(message) for message in item.prompt],
     }
     line |= {"candidate": shown[0]} if len(shown) == 1 else {"candidates": shown}
     if item.reference is not None:
@@ -274,18 +227,5 @@ def _candidate_line(candidate: Candidate, shared: frozenset[str]) -> str | dict[
         value = getattr(candidate, name)
         own |= {} if value is None else {name: value}
     if candidate.messages is not None:
-        return {"messages": [_message_line(m) for m in candidate.messages], **own}
+        return {"messages": [message_line(m) for m in candidate.messages], **own}
     return {"text": candidate.text or "", **own} if own else candidate.text or ""
-
-
-def _message_line(message: Message) -> dict[str, Any]:
-    line: dict[str, Any] = {"role": message.role, "content": message.text}
-    for name in ("name", "tool_call_id"):
-        value = getattr(message, name)
-        line |= {} if value is None else {name: value}
-    if message.tool_calls:
-        line["tool_calls"] = [
-            {"name": call.name, "arguments": call.arguments, **({"id": call.id} if call.id else {})}
-            for call in message.tool_calls
-        ]
-    return line

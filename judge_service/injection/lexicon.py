@@ -1,6 +1,6 @@
 """Words that instructions to a judge are made of, by the part they play.
 
-Each class is one letter; ``injection_phrases`` reads a text as the string of its words' classes
+Each class is one letter; ``phrases`` reads a text as the string of its words' classes
 and looks for sentences in that string. Words are in lower case and without accents. A word has one
 class; where two languages share a spelling the English part wins.
 """

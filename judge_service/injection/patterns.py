@@ -1,6 +1,6 @@
 """Shapes that imitate the judge's surroundings: its envelope, its reply, its turns, its markup.
 
-Every function reads a text in lower case (see ``injection_views``) and answers in linear time.
+Every function reads a text in lower case (see ``views``) and answers in linear time.
 """
 
 from __future__ import annotations
@@ -136,11 +136,11 @@ def envelope(text: str) -> bool:
     )
 
 
-def forged_verdict(text: str, fences: Sequence[Span]) -> bool:
+def forged_verdict(text: str, code: Sequence[Span]) -> bool:
     """Whether ``text`` has a judge's verdict in one of the forms judges write them."""
     return (
         _forged_object(text)
-        or any(_in_brackets(text, match, fences) for match in _DOUBLE_BRACKETS.finditer(text))
+        or any(_in_brackets(text, match, code) for match in _DOUBLE_BRACKETS.finditer(text))
         or (
             "_" in text
             and any(
@@ -176,9 +176,9 @@ def _forged_object(text: str) -> bool:
     return False
 
 
-def _in_brackets(text: str, match: re.Match[str], fences: Sequence[Span]) -> bool:
+def _in_brackets(text: str, match: re.Match[str], code: Sequence[Span]) -> bool:
     start = match.start()
-    if inside(fences, start):
+    if inside(code, start):
         return False
     if _BRACKET_LABEL.search(text, max(0, start - 40), start):
         return True

@@ -1,7 +1,7 @@
 """Sentences that tell a judge what to do, found by the parts of speech they are built from.
 
 In languages written with spaces a text is read as a string with one class letter per word
-(``injection_lexicon``), and the sentence patterns below run over that string: short, bounded and
+(``lexicon``), and the sentence patterns below run over that string: short, bounded and
 the same for every language. Languages written without spaces, or that glue particles to words, have
 patterns over characters instead.
 
@@ -131,38 +131,52 @@ _FORMS = [
     for kind, first, rest in _IMPERATIVES
 ] + [(kind, need, re.compile(f"({pattern})"), False) for kind, need, pattern in _SENTENCES]
 _COMPILED_ORDERS = re.compile(_ORDERS)
-# Turns of phrase that word classes cannot tell apart from ordinary ones, and words run together.
-_SPELLED = re.compile(
-    r"(?:ignore|disregard|forget)(?:all|the|any|your|of|these)*(?:previous|prior|above|earlier)?"
-    r"(?:instruction|rubric|criteri|prompt)"
-    r"|(?:give|award|assign)(?:me|this|it|the|answer|response|a|an)*"
-    r"(?:full|maximum|max|top|highest|perfect)(?:mark|score|point|credit)"
-    r"|you are (?:now )?an? (?:very |extremely )?(?:lenient|generous|friendly|easy|biased) "
-    r"(?:judge|grader|evaluator|marker)"
-    r"|(?:criteria|rubric|instructions|rules) above (?:no longer|do not|does not) (?:apply|count)"
-    r"|(?:include|print|repeat|reveal|output|write|copy|show|tell) (?:me )?(?:the|your) "
-    r"(?:nonce|canary|secret token|hidden token|system message)\b"
-    # Polite infinitives; and a verb that, without accents, is spelled like a preposition.
-    r"|(?:veuillez|merci de|il faut) (?:attribuer|donner|accorder|mettre|noter)[^.\n]{0,40}"
-    r"(?:maximale?|parfaite|[0-9])"
-    r"|(?:^|[.,:;!\n] ?|\be )de (?:a |uma )?(?:nota|pontuacao) (?:maxima|total|perfeita|10|5)\b"
-    r"|\bde [0-9]{1,3} (?:pontos )?(?:a|para) est[ae] resposta"
-)
-
-_SPELLED_WITH = (
-    (("ignore", "disregard", "forget"), ("instruction", "rubric", "criteri", "prompt")),
+# Turns of phrase that word classes cannot tell apart from ordinary ones, and words run together:
+# groups of words, of each of which it needs one, and the pattern.
+_SPELLED_FORMS = (
     (
-        ("full", "max", "top", "highest", "perfect"),
-        ("mark", "score", "point", "credit"),
-        ("give", "award", "assign"),
+        (("ignore", "disregard", "forget"), ("instruction", "rubric", "criteri", "prompt")),
+        r"(?:ignore|disregard|forget)(?:all|the|any|your|of|these)*(?:previous|prior|above|earlier)?"
+        r"(?:instruction|rubric|criteri|prompt)",
     ),
-    (("you are ",), ("lenient", "generous", "friendly", "easy", "biased")),
-    ((" above ",), ("apply", "count")),
-    (("nonce", "canary", "secret token", "hidden token", "system message"),),
-    (("veuillez", "merci de", "il faut"),),
-    (("de ",), ("nota", "pontuacao", " resposta")),
+    (
+        (
+            ("full", "max", "top", "highest", "perfect"),
+            ("mark", "score", "point", "credit"),
+            ("give", "award", "assign"),
+        ),
+        r"(?:give|award|assign)(?:me|this|it|the|answer|response|a|an)*"
+        r"(?:full|maximum|max|top|highest|perfect)(?:mark|score|point|credit)",
+    ),
+    (
+        (("you are ",), ("lenient", "generous", "friendly", "easy", "biased")),
+        r"you are (?:now )?an? (?:very |extremely )?(?:lenient|generous|friendly|easy|biased) "
+        r"(?:judge|grader|evaluator|marker)",
+    ),
+    (
+        ((" above ",), ("apply", "count")),
+        r"(?:criteria|rubric|instructions|rules) above (?:no longer|do not|does not) "
+        r"(?:apply|count)",
+    ),
+    (
+        (("nonce", "canary", "secret token", "hidden token", "system message"),),
+        r"(?:include|print|repeat|reveal|output|write|copy|show|tell) (?:me )?(?:the|your) "
+        r"(?:nonce|canary|secret token|hidden token|system message)\b",
+    ),
+    # Polite infinitives; and a verb that, without accents, is spelled like a preposition.
+    (
+        (("veuillez", "merci de", "il faut"),),
+        r"(?:veuillez|merci de|il faut) (?:attribuer|donner|accorder|mettre|noter)[^.\n]{0,40}"
+        r"(?:maximale?|parfaite|[0-9])",
+    ),
+    (
+        (("de ",), ("nota", "pontuacao", " resposta")),
+        r"(?:^|[.,:;!\n] ?|\be )de (?:a |uma )?(?:nota|pontuacao) "
+        r"(?:maxima|total|perfeita|10|5)\b"
+        r"|\bde [0-9]{1,3} (?:pontos )?(?:a|para) est[ae] resposta",
+    ),
 )
-"""For each alternative, groups of words; it needs a word of each of them."""
+_SPELLED = re.compile("|".join(pattern for _, pattern in _SPELLED_FORMS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +194,7 @@ class Command:
 
 
 def commands(text: str) -> Iterator[Command]:
-    """Yield the instructions in ``text``, which must be in lower case (see ``injection_views``)."""
+    """Yield the instructions in ``text``, which must be in lower case (see ``views``)."""
     return _commands(text, _read(text))
 
 
@@ -203,8 +217,8 @@ def _commands(text: str, classes: str) -> Iterator[Command]:
 
 
 def _may_be_spelled(text: str) -> bool:
-    """Whether ``text`` has all the words of one of the alternatives of ``_SPELLED``."""
-    for needed in _SPELLED_WITH:
+    """Whether ``text`` has the words that one of ``_SPELLED_FORMS`` needs."""
+    for needed, _ in _SPELLED_FORMS:
         for words in needed:
             if not any_of(text, *words):
                 break

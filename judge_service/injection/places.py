@@ -1,6 +1,6 @@
 """Places where even a short order is suspicious: hidden text, other roles, behind closers.
 
-Every function reads a text in lower case (see ``injection_views``), answers in linear time, and
+Every function reads a text in lower case (see ``views``), answers in linear time, and
 returns the text that stands in such places.
 """
 
@@ -43,42 +43,60 @@ _ROLES = (
 _ADDRESSED = ("judge", "grader", "evaluator", "marker", "rater", "examiner", "scorer")
 _CLOSERS = ("</", '"', "'", "`", "---", "===", "]]>")
 
-# Markup that hides what is inside it; group "in" is what it hides, when it ends.
+# What markup that hides something cannot do without, and the markup; group "in" is what it hides,
+# when it ends.
 _HIDDEN = (
-    re.compile(r"<!--(?P<in>(?:[^-<]|-(?!->)|<(?!!--)){0,4000})"),
-    re.compile(
-        r"^[ \t]{0,3}\[[^\]\n]{1,40}\]:\s?(?:#|<>|/|https?://\S{1,99})\s?(?P<in>[^\n]{0,600})", re.M
+    ("<!--", re.compile(r"<!--(?P<in>(?:[^-<]|-(?!->)|<(?!!--)){0,4000})")),
+    (
+        "]:",
+        re.compile(
+            r"^[ \t]{0,3}\[[^\]\n]{1,40}\]:\s?(?:#|<>|/|https?://\S{1,99})\s?(?P<in>[^\n]{0,600})",
+            re.M,
+        ),
     ),
-    re.compile(
-        r"<[a-z][\w-]{0,12}\s[^<>]{0,200}?(?:display\s?:\s?none|"
-        r"visibility\s?:\s?hidden|opacity\s?:\s?0|"
-        r"font-size\s?:\s?0?[01]?(?:\.\d)?(?:px|pt|em|%|;|\")|"
-        r"color\s?[:=]\s?[\"']?\s?(?:white|snow|transparent|#f{3}|#f{6}|rgba?\(\s?255)|"
-        r"(?:left|text-indent|top)\s?:\s?-\d{3}|\bhidden\b|"
-        r"font\ssize\s?=\s?[\"']?[01]\b)[^<>]{0,200}>"
-        r"(?P<in>[^<]{0,600})"
+    (
+        "<",
+        re.compile(
+            r"<[a-z][\w-]{0,12}\s[^<>]{0,200}?(?:display\s?:\s?none|"
+            r"visibility\s?:\s?hidden|opacity\s?:\s?0|"
+            r"font-size\s?:\s?0?[01]?(?:\.\d)?(?:px|pt|em|%|;|\")|"
+            r"color\s?[:=]\s?[\"']?\s?(?:white|snow|transparent|#f{3}|#f{6}|rgba?\(\s?255)|"
+            r"(?:left|text-indent|top)\s?:\s?-\d{3}|\bhidden\b|"
+            r"font\ssize\s?=\s?[\"']?[01]\b)[^<>]{0,200}>"
+            r"(?P<in>[^<]{0,600})"
+        ),
     ),
-    re.compile(r"<(?:template|noscript|comment|hidden)\b(?P<in>[^<]{0,600})"),
-    re.compile(
-        r"\b(?:alt|title|content|aria-label|data-[\w-]{1,20})\s?=\s?\"(?P<in>[^\"<>]{0,300})\""
+    ("<", re.compile(r"<(?:template|noscript|comment|hidden)\b(?P<in>[^<]{0,600})")),
+    (
+        '"',
+        re.compile(
+            r"\b(?:alt|title|content|aria-label|data-[\w-]{1,20})\s?=\s?\"(?P<in>[^\"<>]{0,300})\""
+        ),
     ),
-    re.compile(r"!\[(?P<in>[^\[\]\n]{0,300})\]\("),
-    re.compile(
-        r"\\(?:[hv]?phantom|smash|iffalse|tiny|transparent|marginpar|"
-        r"hidden)\b\*?\s?(?P<in>[^\n]{0,600})"
+    ("![", re.compile(r"!\[(?P<in>[^\[\]\n]{0,300})\]\(")),
+    (
+        "\\",
+        re.compile(
+            r"\\(?:[hv]?phantom|smash|iffalse|tiny|transparent|marginpar|"
+            r"hidden)\b\*?\s?(?P<in>[^\n]{0,600})"
+        ),
     ),
-    re.compile(
-        r"\\(?:text)?color(?:\[\w{1,9}\])?\s?\{\s?(?:white|transparent|1\s?,\s?1\s?,\s?1|f{6})\s?\}"
-        r"(?P<in>[^\n]{0,600})"
+    (
+        "\\",
+        re.compile(
+            r"\\(?:text)?color(?:\[\w{1,9}\])?\s?\{\s?(?:white|transparent|1\s?,\s?1\s?,\s?1|f{6})\s?\}"
+            r"(?P<in>[^\n]{0,600})"
+        ),
     ),
-    re.compile(
-        r"\\(?:fontsize|scalebox|resizebox)\s?\{\s?0?[.01]{1,4}\s?(?:pt)?\s?\}(?P<in>[^\n]{0,600})"
+    (
+        "\\",
+        re.compile(
+            r"\\(?:fontsize|scalebox|resizebox)\s?\{\s?0?[.01]{1,4}\s?(?:pt)?\s?\}(?P<in>[^\n]{0,600})"
+        ),
     ),
-    re.compile(r"\\begin\s?\{comment\}(?P<in>[^\\]{0,600})"),
-    re.compile(r"\x1b\[8m(?P<in>[^\x1b]{0,600})"),
+    ("\\", re.compile(r"\\begin\s?\{comment\}(?P<in>[^\\]{0,600})")),
+    ("\x1b", re.compile(r"\x1b\[8m(?P<in>[^\x1b]{0,600})")),
 )
-_HIDDEN_WITH = ("<!--", "]:", "<", "<", '"', "![", "\\", "\\", "\\", "\\", "\x1b")
-"""What each of them cannot do without."""
 
 
 def hidden_parts(text: str) -> str:
@@ -87,7 +105,7 @@ def hidden_parts(text: str) -> str:
         return ""
     found = [
         match
-        for pattern, needed in zip(_HIDDEN, _HIDDEN_WITH, strict=True)
+        for needed, pattern in _HIDDEN
         if needed in text
         for match in pattern.finditer(text)
         if len(match["in"]) > 4

@@ -52,7 +52,7 @@ async def assess(
         return _failed(case, inspection, error, {}, ())
     questions = questions_of(case, inspection.shown)
     if not case.request.audit:
-        unfit = await check_before(source.asker, selection, inspection.shown.shown_text)
+        unfit = await check_before(case, source.asker, selection, inspection.shown)
         if unfit is not None:
             return _short_circuit(case, inspection.failed(unfit))
     polls = await poll(case, source, selection, questions)
@@ -207,17 +207,17 @@ def _success(
     results: Mapping[str, CriterionResult],
     verdicts: Sequence[Verdict],
 ) -> Assessed:
-    chars = inspection.shown.chars
+    chars, rules = inspection.shown.chars, inspection.report
     score = combine.model_score(case.rubric, results, chars)
     return Assessed(
-        reward=combine.reward(case.rubric, inspection.rules, score),
+        reward=combine.reward(case.rubric, rules, score),
         short_circuited=False,
-        rules=inspection.rules,
+        rules=rules,
         criteria=results,
         verdicts=tuple(verdicts),
         flags=tuple(case.flags),
         metrics=assess_metrics(
-            case.rubric, inspection.rules, results, verdicts,
+            case.rubric, rules, results, verdicts,
             chars=chars, model_score=score, short_circuited=False,
         ),
         usage=case.ledger.total,
@@ -250,7 +250,7 @@ def _zero(
     return Assessed(
         reward=0.0,
         short_circuited=short_circuited,
-        rules=inspection.rules,
+        rules=inspection.report,
         criteria={},
         verdicts=tuple(verdicts),
         flags=tuple(case.flags),

@@ -6,18 +6,18 @@ import time
 from dataclasses import dataclass, field
 
 from judge_service.asking.ask import Answer
-from judge_service.candidate.answer_history import Sighting
+from judge_service.candidate.identity import prompt_identity
 from judge_service.deadline import Deadline
 from judge_service.events import (
     Event,
     FamilyExcluded,
-    Judged,
     Observer,
     ServedUnverified,
     nobody,
 )
 from judge_service.flags import Flag
 from judge_service.judges.judge import Bench, JudgeSpec
+from judge_service.judging.trace import Trace
 from judge_service.request import Request
 from judge_service.rubric.rubric import Rubric
 from judge_service.usage import Ledger
@@ -28,10 +28,6 @@ class Case:
     """Collects usage, flags and the judges that answered while a request is worked on.
 
     An ``admitted`` one has been let in together with others; a full queue does not turn it away.
-    ``kept`` are the records that verdicts were read from, by key, and ``unkept`` says that one was
-    not read from a record. ``missed`` says that a judge was asked and gave no verdict, ``left_out``
-    are the judges that were excluded for their family. ``sightings`` is what is remembered of the
-    candidates' answers, ``event`` what was told of the outcome.
     """
 
     request: Request
@@ -44,12 +40,15 @@ class Case:
     observer: Observer = nobody
     started: float = field(default_factory=time.monotonic)
     admitted: bool = False
-    kept: dict[str, bytes] = field(default_factory=dict)
-    unkept: bool = False
-    missed: bool = False
-    left_out: list[str] = field(default_factory=list)
-    sightings: list[Sighting | None] = field(default_factory=list)
-    event: Judged | None = None
+    trace: Trace = field(default_factory=Trace)
+    _prompt_hash: bytes = b""
+
+    @property
+    def prompt_hash(self) -> bytes:
+        """The same for the same prompt."""
+        if not self._prompt_hash:
+            self._prompt_hash = prompt_identity(self.request.prompt)
+        return self._prompt_hash
 
     def flag(self, flag: Flag) -> None:
         """Add a flag once."""
@@ -59,7 +58,7 @@ class Case:
     def selecting(self, event: Event) -> None:
         """Take note of who is left out, and tell of it; an ``Observer``."""
         if isinstance(event, FamilyExcluded):
-            self.left_out.append(event.judge)
+            self.trace.left_out.append(event.judge)
         self.observer(event)
 
     def note(self, answer: Answer) -> None:
@@ -67,10 +66,10 @@ class Case:
         judge = answer.judge
         self.answered[judge.id] = judge
         if answer.kept is None:
-            self.unkept = True
+            self.trace.unkept = True
         else:
             key, record = answer.kept
-            self.kept[key] = record
+            self.trace.kept[key] = record
         if judge.id in self.bench.trial:
             self.flag(Flag("trial_judge", f"{judge.id}: a small local model for trying things out"))
         if answer.unverified:

@@ -39,7 +39,6 @@ from judge_service.outcome import (
 )
 from judge_service.reply.expectation import UNKNOWN, Expectation, together
 from judge_service.reply.unexpected import flag_unexpected
-from judge_service.rules import RulesReport
 from judge_service.verdicts.source import VerdictSource
 
 Inspections = tuple[Inspection, Inspection]
@@ -65,7 +64,7 @@ async def compare(
     except (NoEligibleJudge, QuorumNotMet) as error:
         return _failed(case, inspections, error, ())
     if not case.request.audit:
-        fitting = await _fitting(source, selection, inspections)
+        fitting = await _fitting(case, source, selection, inspections)
         settled = _without_judge(fitting)
         if settled is not None:
             return _compared(case, fitting, settled, (), short_circuited=True)
@@ -141,12 +140,12 @@ def _without_judge(inspections: Inspections) -> PairOutcome | None:
 
 
 async def _fitting(
-    source: VerdictSource, selection: Selection, inspections: Inspections
+    case: Case, source: VerdictSource, selection: Selection, inspections: Inspections
 ) -> Inspections:
     """The same inspections, with the rule ``fits_judge`` failed where a candidate is too long."""
     checked = []
     for one in inspections:
-        unfit = await check_before(source.asker, selection, one.shown.shown_text)
+        unfit = await check_before(case, source.asker, selection, one.shown)
         checked.append(one if unfit is None else one.failed(unfit))
     return checked[0], checked[1]
 
@@ -230,10 +229,6 @@ def _length_ratio(inspections: Inspections) -> float | None:
     return first / second if second else None
 
 
-def _rules(inspections: Inspections) -> tuple[RulesReport, RulesReport]:
-    return inspections[0].rules, inspections[1].rules
-
-
 def _lengths(inspections: Inspections) -> tuple[int, int]:
     return inspections[0].shown.chars, inspections[1].shown.chars
 
@@ -257,7 +252,7 @@ def _compared(
         orders=orders_of(judged),
         length_ratio=_length_ratio(inspections),
         short_circuited=short_circuited,
-        rules=_rules(inspections),
+        rules=(inspections[0].report, inspections[1].report),
         verdicts=verdicts,
         flags=tuple(case.flags),
         metrics=compare_metrics(
@@ -283,7 +278,7 @@ def _failed(
         expected=UNKNOWN if wanted else None,
         orders=orders_of(judged),
         length_ratio=_length_ratio(inspections),
-        rules=_rules(inspections),
+        rules=(inspections[0].rules, inspections[1].rules),
         verdicts=verdicts,
         flags=tuple(case.flags),
         metrics=compare_metrics(

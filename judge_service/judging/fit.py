@@ -11,17 +11,20 @@ import re
 from collections.abc import Iterable
 
 from judge_service.asking.ask import Asker
+from judge_service.candidate.exhibit import Exhibit, prompt_text
 from judge_service.envelope.data_block import render_messages
 from judge_service.envelope.envelope import Question
 from judge_service.errors import ContextTooLong, JudgingError
 from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.selection import Selection
+from judge_service.judging.case import Case
 from judge_service.rules import RuleResult
 
 MIN_CHARS_TO_CHECK = 4_000
 SMALLEST_WINDOW = 4_096
 """What any judge takes, in tokens, where neither the spec nor a provider says more."""
 _CHARS_PER_TOKEN_AT_MOST = 8
+_WIDE = re.compile("[^\0-\u2e80]+")
 # "198393 + 20000 > 200000", "9001 tokens > 8192 maximum", "model with 32768 maximum context", and
 # the usual "maximum context length is 8192 tokens".
 _WINDOWS = (
@@ -33,7 +36,7 @@ _WINDOWS = (
 
 def fewest_tokens(text: str) -> int:
     """A number of tokens that ``text`` has at least, for any common tokenizer."""
-    wide = 0 if text.isascii() else sum(1 for char in text if char > "\u2e80")
+    wide = 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
     return (len(text) - wide) // _CHARS_PER_TOKEN_AT_MOST + wide // 3
 
 
@@ -48,9 +51,15 @@ def window_in(message: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def too_long_before(window: int, candidate: str) -> bool:
-    """Before the call: the candidate alone surely exceeds the window."""
-    return len(candidate) >= MIN_CHARS_TO_CHECK and fewest_tokens(candidate) > window
+def too_long_before(window: int, candidate: str, rest: str) -> bool:
+    """Before the call: the candidate alone surely exceeds the window, and all else surely fits. A
+    prompt that may be too long itself is the judge's to refuse.
+    """
+    return (
+        len(candidate) >= MIN_CHARS_TO_CHECK
+        and fewest_tokens(candidate) > window
+        and most_tokens(rest) < window
+    )
 
 
 def too_long_after(window: int, candidate: str, rest: str) -> bool:
@@ -75,13 +84,20 @@ def does_not_fit(window: int | None, judge: str) -> RuleResult:
     )
 
 
-async def check_before(asker: Asker, selection: Selection, candidate: str) -> RuleResult | None:
-    """The failed rule when the candidate surely does not fit one of the chosen judges."""
+async def check_before(
+    case: Case, asker: Asker, selection: Selection, shown: Exhibit
+) -> RuleResult | None:
+    """The failed rule when a candidate surely does not fit one of the chosen judges, while prompt
+    and reference do, and what was said before it.
+    """
+    candidate = shown.shown_text
     if len(candidate) < MIN_CHARS_TO_CHECK:
         return None
+    request = case.request
+    rest = prompt_text(request.prompt) + (request.reference or "") + prompt_text(shown.context)
     for judge in selection.panel:
         window = asker.capability(judge).window or await asker.backend.context_window(judge)
-        if window is not None and too_long_before(window, candidate):
+        if window is not None and too_long_before(window, candidate, rest):
             return does_not_fit(window, judge.id)
     return None
 

@@ -16,7 +16,7 @@ from judge_service.rules import RulesReport
 
 def assess_metrics(
     rubric: Rubric,
-    rules: RulesReport,
+    rules: RulesReport | None,
     results: Mapping[str, CriterionResult],
     verdicts: Sequence[Verdict],
     *,
@@ -24,11 +24,13 @@ def assess_metrics(
     model_score: float | None,
     short_circuited: bool,
 ) -> dict[str, float]:
-    """The metrics of an assessment; ``model_score`` is None without verdict."""
+    """The metrics of an assessment; ``model_score`` is None without verdict, ``rules`` where they
+    were not run to their end.
+    """
     failed = model_score is None and not short_circuited
     agreements = [r.agreement for r in results.values()]
     metrics = {
-        "rule_score": rules.score,
+        "rule_score": 0.0 if rules is None else rules.score,
         "model_score": model_score or 0.0,
         "agreement": sum(agreements) / len(agreements) if agreements else 0.0,
         "judge_failed": float(failed),

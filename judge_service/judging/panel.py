@@ -6,20 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from judge_service.asking.ask import Answer, Budget, as_judging_error
+from judge_service.asking.retry import holds_no_verdict
 from judge_service.candidate.exhibit import exhibit
 from judge_service.envelope.envelope import Question, assess_question
 from judge_service.errors import (
     JudgeServiceError,
     JudgingError,
     QuorumNotMet,
-    UnusableReply,
-    WrongModel,
 )
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.selection import Selection
 from judge_service.judging.case import Case
-from judge_service.rubric.rubric import Criterion
+from judge_service.rubric.rubric import Criterion, Rubric
 from judge_service.types import Candidate
 from judge_service.verdicts.source import VerdictSource
 from judge_service.waiting import together
@@ -38,7 +37,7 @@ class Miss:
     @property
     def unusable(self) -> bool:
         """It answered, but not with a verdict (a wrong model is another matter)."""
-        return isinstance(self.error, UnusableReply) and not isinstance(self.error, WrongModel)
+        return holds_no_verdict(self.error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +76,15 @@ async def poll(
 async def _poll_one(
     case: Case, source: VerdictSource, selection: Selection, question: Question
 ) -> Poll:
-    judging = case.rubric.judging
-    second = judging.fallback == "family" or judging.on_unjudgeable == "zero"
-    spare_judges = list(selection.spares()) if second else []
+    wants_second = case.rubric.judging.wants_second
+    spare_judges = list(selection.spares()) if wants_second else []
     spares = iter(spare_judges)
-    keep = 1 if spare_judges else 0
+    keep, kept = kept_for_second(case.rubric) if spare_judges else (0, 0)
     asked = await together(
-        [_ask_or_replace(case, source, judge, question, spares, keep) for judge in selection.panel]
+        [
+            _ask_or_replace(case, source, judge, question, spares, keep, Budget(kept=kept))
+            for judge in selection.panel
+        ]
     )
     answers: list[Answer] = []
     misses: list[Miss] = []
@@ -100,21 +101,21 @@ async def _ask_or_replace(
     question: Question,
     spares: Iterator[JudgeSpec],
     keep: int,
+    budget: Budget,
 ) -> tuple[Answer | None, list[Miss]]:
     """One place of the panel: its judge and, where the rubric has one, the try at a spare.
 
-    ``keep`` requests are left for the spare.
+    ``keep`` requests of the budget are left for the spare.
     """
-    budget = Budget()
     try:
         answer = await source.ask(case, judge, question, budget, keep=keep)
     except JudgeServiceError as error:
-        case.missed = True
+        case.trace.missed = True
         miss = Miss(judge=judge, error=as_judging_error(error))
     else:
         case.note(answer)
         return answer, []
-    spare = _spare(case, miss, spares)
+    spare = _spare(case, miss, spares) if budget.left > 0 else None
     if spare is None:
         return None, [miss]
     try:
@@ -124,6 +125,14 @@ async def _ask_or_replace(
     case.note(answer)
     case.flag(Flag("fallback_judge", f"{spare.id} in place of {miss.judge.id} ({miss.error.code})"))
     return answer, [miss]
+
+
+def kept_for_second(rubric: Rubric) -> tuple[int, int]:
+    """How many requests of a verdict are kept for a second family: whatever becomes of the first,
+    and once its reply holds no verdict. One that nobody would ask the second with is not kept.
+    """
+    judging = rubric.judging
+    return int(judging.fallback == "family"), int(judging.wants_second)
 
 
 def _spare(case: Case, miss: Miss, spares: Iterator[JudgeSpec]) -> JudgeSpec | None:

@@ -53,16 +53,17 @@ def past_of(case: Case, outcome: AssessOutcome) -> Past | None:
     """What is to be remembered of an outcome; None for one that need not come out the same."""
     if not isinstance(outcome, Assessed) or outcome.short_circuited or case.request.audit:
         return None
-    if case.missed or case.unkept or not case.kept or case.event is None:
+    trace = case.trace
+    if trace.missed or trace.unkept or not trace.kept or trace.event is None:
         return None
     return Past(
         rubric=case.rubric,
         bench=case.bench,
-        kept=tuple(case.kept.items()),
-        left_out=tuple(case.left_out),
-        sighting=case.sightings[0] if case.sightings else None,
+        kept=tuple(trace.kept.items()),
+        left_out=tuple(trace.left_out),
+        sighting=trace.sighting,
         constant=any(flag.flag == "constant_answer" for flag in outcome.flags),
         timeout_s=case.request.timeout_s,
         outcome=outcome,
-        told={name: getattr(case.event, name) for name in _TOLD},
+        told={name: getattr(trace.event, name) for name in _TOLD},
     )

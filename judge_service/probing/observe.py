@@ -51,7 +51,7 @@ def compared(rubric: RubricView, outcome: Mapping[str, Any]) -> Observed:
     first, second = (_broken(report) for report in outcome["rules"])
     flagged = _flagged(outcome)
     own, shown_first = _orders(outcome["orders"])
-    if first or second:
+    if (first or second) and None not in outcome["rules"]:
         preference: float | None = 0.5 if first and second else 0.0 if first else 1.0
         return Observed(
             paid=_gain(rubric, outcome, preference), own=own, stop="rule", rules=first,
@@ -139,8 +139,9 @@ def _factor(rubric: RubricView, outcome: Mapping[str, Any], which: str) -> float
     return rubric.length.factor(int(outcome["metrics"][f"length_chars/{which}"]))
 
 
-def _broken(report: Mapping[str, Any]) -> tuple[str, ...]:
-    if report["passed"]:
+def _broken(report: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The hard rules that a text broke; none where rules were not run to their end."""
+    if report is None or report["passed"]:
         return ()
     return tuple(r["rule"] for r in report["results"] if r["hard"] and not r["passed"])
 

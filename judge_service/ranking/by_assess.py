@@ -13,7 +13,7 @@ from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.selection import Selection
 from judge_service.judging.assess import questions_of, results_of
 from judge_service.judging.case import Case
-from judge_service.judging.panel import Miss, Poll, control_is_judged
+from judge_service.judging.panel import Miss, Poll, control_is_judged, kept_for_second
 from judge_service.outcome import CriterionResult
 from judge_service.ranking.asking import Ask, ask_all
 from judge_service.ranking.members import Distinct
@@ -50,7 +50,7 @@ class _Round:
     case: Case
     source: VerdictSource
     questions: list[tuple[Question, ...]]
-    keep: int
+    kept: int
     replies: dict[tuple[int, int, str], Answer | JudgingError] = field(default_factory=dict)
     budgets: dict[tuple[int, int], list[Budget]] = field(default_factory=dict)
     controls: int = 0
@@ -81,7 +81,7 @@ class _Round:
         asks = []
         for answer, number, place in wanted:
             budgets = self.budgets.setdefault(
-                (answer, number), [Budget() for _ in range(len(panel))]
+                (answer, number), [Budget(kept=self.kept) for _ in range(len(panel))]
             )
             if budgets[place].left < 1:
                 # Its verdict was given by the judge before; another judge's is a verdict anew.
@@ -93,6 +93,24 @@ class _Round:
         for key, reply in zip(wanted, await ask_all(self.case, self.source, asks), strict=True):
             answer, number, place = key
             self.replies[answer, number, panel[place].id] = reply
+
+    def has_spent_all(self, panel: Sequence[JudgeSpec], answers: Sequence[int]) -> bool:
+        """Whether a verdict that one of these judges failed to give has no request left for
+        another.
+        """
+        return any(
+            isinstance(self.replies[answer, number, judge.id], JudgingError)
+            and self.budgets[answer, number][place].left < 1
+            for answer in answers
+            for number in range(len(self.questions[answer]))
+            for place, judge in enumerate(panel)
+        )
+
+    def give_back(self) -> None:
+        """Keep no requests back any more: the second family is who is asked now."""
+        for budgets in self.budgets.values():
+            for budget in budgets:
+                budget.kept = 0
 
     def polls(self, answer: int, panel: Sequence[JudgeSpec]) -> tuple[Poll, ...]:
         """What the panel said of one answer, question by question."""
@@ -126,22 +144,23 @@ async def score_all(
     family and ``calls`` the whole of its work. The answers in question come first, so that a group
     that is lost costs no more.
     """
-    judging = case.rubric.judging
     panel = selection.panel
-    second = judging.fallback == "family" or judging.on_unjudgeable == "zero"
+    second = case.rubric.judging.wants_second
     questions = [questions_of(case, answer.shown) for answer in answers]
     # Where not even one other judge is within the calls, no request is kept back for one.
     least = (len(panel) + 1) * sum(map(len, questions))
     within = calls is None or calls >= least
     spares = list(selection.spares()) if second and within else []
-    keep = 1 if spares else 0
-    asked = _Round(case, source, questions, keep)
+    keep, kept = kept_for_second(case.rubric) if spares else (0, 0)
+    asked = _Round(case, source, questions, kept)
     everybody = range(len(answers))
     await asked.ask(panel, everybody, keep)
     scored = [_scored(case, asked.polls(number, panel), len(panel)) for number in everybody]
     lost = [number for number in everybody if scored[number].error is not None]
     replaced = _replaced(panel, [scored[number] for number in lost], spares, case)
-    if replaced is None or (calls is not None and asked.with_second(panel, replaced, lost) > calls):
+    if replaced is None or asked.has_spent_all(panel, lost):
+        return Assessed(scored=scored, panel=panel, asked=asked.spent)
+    if calls is not None and asked.with_second(panel, replaced, lost) > calls:
         return Assessed(scored=scored, panel=panel, asked=asked.spent)
     return await _move(asked, scored, lost, panel, replaced)
 
@@ -155,6 +174,7 @@ async def _move(
 ) -> Assessed:
     """Try the second panel on the ``lost`` answers, and if it can judge them on all."""
     case = asked.case
+    asked.give_back()
     await asked.ask(replaced, lost, 0)
     again = {n: _scored(case, asked.polls(n, replaced), len(panel)) for n in lost}
     for number, one in again.items():

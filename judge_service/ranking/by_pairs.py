@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from judge_service.asking.ask import Answer
 from judge_service.bias.record import marks_of
@@ -39,7 +39,8 @@ class Appeal:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
     """What the pairs of a group came to: ``shares`` in the order of the answers, each in [0, 1], or
-    an ``error`` and the ``undecided`` answers that it is about. ``asked`` is for how many verdicts
+    an ``error`` and the ``undecided`` answers that it is about; ``beside`` are the shares of the
+    others then, by number, where their own pairs decide enough. ``asked`` is for how many verdicts
     was asked. ``unlisted`` where the lists before the pairs have no verdict, so that no pair was
     asked.
     """
@@ -50,6 +51,7 @@ class Played:
     shares: tuple[float, ...] = ()
     error: JudgingError | None = None
     undecided: frozenset[int] = frozenset()
+    beside: Mapping[int, float] = field(default_factory=dict)
     unlisted: bool = False
 
     @property
@@ -105,6 +107,7 @@ async def play(
         shares=table.shares() if error is None else (),
         error=error,
         undecided=undecided,
+        beside={} if error is None else shares_beside(table, undecided),
     )
 
 
@@ -188,6 +191,16 @@ def why_undecided(
             everybody,
         )
     return None, frozenset()
+
+
+def shares_beside(table: Table, undecided: Collection[int]) -> dict[int, float]:
+    """The win shares among the others, where there are at least two and their pairs would have
+    decided enough without the ``undecided``, who have no decided pair; else none.
+    """
+    others = [number for number in range(table.members) if number not in undecided]
+    asked = [pair for pair in (*table.outcomes, *table.singles) if set(pair) <= set(others)]
+    few = len(others) < 2 or 2 * len(table.decided) < len(asked)
+    return {} if few or table.by_position else table.shares_of(others)
 
 
 def _note(case: Case, table: Table, answers: Sequence[Distinct], history: PairHistory) -> None:

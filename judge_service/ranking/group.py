@@ -34,7 +34,9 @@ class MemberState:
 
 @dataclass(slots=True, kw_only=True)
 class Group:
-    """A group on its way. ``states`` are those of its members, in the caller's order."""
+    """A group on its way. ``states`` are those of its members, in the caller's order; ``digests``
+    are hashes of what is shown of them.
+    """
 
     case: Case
     request: RankRequest
@@ -43,6 +45,7 @@ class Group:
     lengths: LengthWindow
     inspections: list[Inspection]
     states: list[MemberState]
+    digests: Sequence[str] = ()
     answers: list[Answer] = field(default_factory=list)
     counts: PairCounts = field(default_factory=PairCounts)
 
@@ -54,7 +57,7 @@ class Group:
 
     def distinct(self, places: Sequence[int], *, exact: bool) -> list[Distinct]:
         """The distinct answers at ``places``."""
-        return distinct(self.case, self.inspections, places, exact=exact)
+        return distinct(self.digests, self.inspections, places, exact=exact)
 
     def chars(self, place: int) -> int:
         """The length of a member as judged."""
@@ -63,4 +66,4 @@ class Group:
     def give(self, place: int, model_score: float) -> None:
         """A member's reward from the judge's part of it, length control included."""
         inspection = self.inspections[place]
-        self.states[place].reward = combine.reward(self.case.rubric, inspection.rules, model_score)
+        self.states[place].reward = combine.reward(self.case.rubric, inspection.report, model_score)

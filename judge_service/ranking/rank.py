@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judge_service.candidate.inspection import Inspection
-from judge_service.errors import NoEligibleJudge, QuorumNotMet
+from judge_service.errors import DeadlineExceeded, NoEligibleJudge, QuorumNotMet
 from judge_service.flags import Flag
 from judge_service.judges.selection import Selection, select
 from judge_service.judging import combine
@@ -21,7 +21,7 @@ from judge_service.ranking.by_list import DEFAULT_ORDERS, most_orders, score_lis
 from judge_service.ranking.expected import alike
 from judge_service.ranking.group import Group, MemberState
 from judge_service.ranking.length_window import LengthWindow
-from judge_service.ranking.members import Distinct
+from judge_service.ranking.members import Distinct, digests_of
 from judge_service.ranking.result import concluded, lost, lost_to
 from judge_service.ranking.ties import settle
 from judge_service.ranking.tournament import by_pairs
@@ -62,6 +62,10 @@ async def rank(
             return lost(group, followed, error, group.passing)
         _end_by_rule(group)
         return concluded(group, followed)
+    try:
+        group.digests = await digests_of(case, inspections)
+    except DeadlineExceeded as error:
+        return lost(group, followed, error, group.passing)
     if not case.request.audit:
         await _check_fit(group, selection)
     _end_by_rule(group)
@@ -84,8 +88,7 @@ def _end_by_rule(group: Group) -> None:
 async def _check_fit(group: Group, selection: Selection) -> None:
     for place in group.passing:
         inspection = group.inspections[place]
-        shown = inspection.shown.shown_text
-        unfit = await check_before(group.source.asker, selection, shown)
+        unfit = await check_before(group.case, group.source.asker, selection, inspection.shown)
         if unfit is not None:
             group.inspections[place] = inspection.failed(unfit)
 

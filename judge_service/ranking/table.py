@@ -167,17 +167,23 @@ class Table:
 
     def shares(self) -> tuple[float, ...]:
         """The win share of every member: counted where all orders were asked, else expected."""
+        return tuple(self.shares_of(range(self.members)).values())
+
+    def shares_of(self, members: Sequence[int]) -> dict[int, float]:
+        """The same among at least two ``members``, all of whose decided pairs are with each
+        other.
+        """
         if not self.full:
             judges = len(self.everybody)
             fitted = strengths(self._shown(), self.members, judges, self.standing)
-            return tuple(win_shares(fitted).tolist())
+            return dict(zip(members, win_shares(fitted[[*members]]).tolist(), strict=True))
         wins, met = [0.0] * self.members, [0] * self.members
         for pair in self.decided:
             won = self._won(pair)
             for member, points in zip(pair, (won, 1.0 - won), strict=True):
                 wins[member] += points
                 met[member] += 1
-        return tuple(w / m for w, m in zip(wins, met, strict=True))
+        return {member: wins[member] / met[member] for member in members}
 
     @property
     def everybody(self) -> tuple[JudgeSpec, ...]:

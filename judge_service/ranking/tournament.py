@@ -37,6 +37,7 @@ async def by_pairs(group: Group, selection: Selection) -> RankOutcome:
     group.answers += played.answers
     group.counts = played.counts
     if played.error is not None:
+        _give_shares(group, [answers[n] for n in played.beside], [*played.beside.values()])
         places = sorted(place for n in played.undecided for place in answers[n].places)
         return lost_to(group, "pairwise", played.error, places)
     _give_shares(group, answers, played.shares)

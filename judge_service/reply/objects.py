@@ -1,14 +1,9 @@
-r"""Finds the JSON objects of a reply that carry a judge's tokens.
+r"""Reads a JSON object that stands somewhere in a reply.
 
-A reply is free text: prose, code fences, thoughts, drafts, quotations of the candidate, and
-somewhere the verdict. Only an object whose first key is ``v`` with the right token and whose last
-key is ``end`` with the right token is *bound*; nothing a candidate wrote can be, since the tokens
-are fresh for every request. Nothing is searched for by value, repaired or completed.
-
-The reader of objects is lenient where the meaning is certain: a trailing comma, raw newlines and
-tabs in strings, invisible characters in keys, backslashes that begin no escape (LaTeX). Duplicate
-keys are kept, for the caller to refuse. Time is linear in the length of the reply: objects are read
-only where the right ``v`` stands, and only a few levels deep.
+The reader is lenient where the meaning is certain: a trailing comma, raw newlines and tabs in
+strings, invisible characters in keys, backslashes that begin no escape (LaTeX). Duplicate keys are
+kept, for the caller to refuse. Nothing is repaired or completed. Time is linear in the length of
+what is read, only a few levels deep.
 """
 
 from __future__ import annotations
@@ -65,29 +60,6 @@ class Null:
 Value: TypeAlias = str | Number | bool | Null | list["Value"] | Object
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
-    """What a reply holds.
-
-    ``bound`` are the bound objects in order. ``crossed``: a bound object stands inside of another
-    one that is no valid JSON, so that two values claim the same tokens. ``unclosed``: thinking was
-    opened after the last bound object and never closed. ``blank``: nothing is bound, and
-    there is nothing but thinking.
-    """
-
-    bound: tuple[Object, ...]
-    crossed: bool
-    unclosed: bool
-    blank: bool
-
-
-_MARKS = re.compile(
-    r'(?P<start>\{\s*+"v"\s*+:\s*+"(?P<v>[^"\\]{1,64}+)")'
-    r'|"end"\s*+:\s*+"(?P<end>[^"\\]{1,64}+)"'
-    r"|<\s*+(?P<name>think|thinking|thoughts?|reasoning|seed:think)(?:\s[^<>]{0,100}+)?>"
-    r"|\[(?P<square>think)\]|◁think▷",
-    re.IGNORECASE,
-)
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
 _KEY = re.compile(_STRING.pattern + r"\s*+:\s*+", re.DOTALL)
 _COMMA = re.compile(r"\s*+(,\s*+)?+")
@@ -106,66 +78,6 @@ _LITERALS: dict[str, Value] = {
     "inf": Number("Infinity"),
     "-inf": Number("-Infinity"),
 }
-
-
-def scan(text: str, *, v: str, end: str) -> Scan:
-    """Find the bound objects in ``text``, leaving out closed thinking.
-
-    What stands in an object's own strings is text, a ``<think>`` there as much as an object.
-    """
-    bound: list[Object] = []
-    outside: list[str] = []
-    broken = inside = crossed = unclosed = False
-    position = kept = 0
-    while match := _MARKS.search(text, position):
-        position = match.end()
-        if match["start"]:
-            found = read_object(text, match.start()) if match["v"] == v else None
-            if found and _is_bound(found[0], v, end):
-                bound.append(found[0])
-                # Inside of one that is broken, or with one of its own inside.
-                inside |= broken
-                nested = [x for _, x in found[0].members if not isinstance(x, (str, Number))]
-                crossed |= any(_holds_bound(value, v, end) for value in nested)
-                position = found[1]
-            elif match["v"] == v and not found:
-                broken = True
-        elif match["end"]:
-            ours = match["end"] == end
-            crossed |= ours and inside
-            broken &= not ours
-        else:
-            outside.append(text[kept : match.start()])
-            closed = _closer(match).search(text, position)
-            if closed is None:
-                unclosed = True
-                kept = match.start()
-                break
-            position = kept = closed.end()
-    outside.append(text[kept:])
-    blank = not bound and all(
-        char.isspace() or is_invisible(char) for part in outside for char in part
-    )
-    return Scan(bound=tuple(bound), crossed=crossed, unclosed=unclosed, blank=blank)
-
-
-def _closer(opener: re.Match[str]) -> re.Pattern[str]:
-    if opener["name"]:
-        return re.compile(rf"<\s*+/\s*+{opener['name']}\s*+>", re.IGNORECASE)
-    return re.compile(r"\[/think\]" if opener["square"] else "◁/think▷", re.IGNORECASE)
-
-
-def _is_bound(found: Object, v: str, end: str) -> bool:
-    members = found.members
-    return len(members) > 1 and members[0] == ("v", v) and members[-1] == ("end", end)
-
-
-def _holds_bound(value: Value, v: str, end: str) -> bool:
-    if isinstance(value, list):
-        return any(_holds_bound(item, v, end) for item in value)
-    if not isinstance(value, Object):
-        return False
-    return _is_bound(value, v, end) or any(_holds_bound(x, v, end) for _, x in value.members)
 
 
 def read_object(text: str, start: int, depth: int = 1) -> tuple[Object, int] | None:

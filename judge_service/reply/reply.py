@@ -15,8 +15,9 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from judge_service.envelope.confusables import is_invisible
-from judge_service.reply.objects import Null, Number, Object, Value, scan
+from judge_service.reply.objects import Null, Number, Object, Value
 from judge_service.reply.redaction import redact
+from judge_service.reply.scan import scan
 
 __all__ = [
     "MAX_REPLY_BYTES",

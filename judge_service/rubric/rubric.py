@@ -110,6 +110,11 @@ class Judging(BaseModel):
     normalize_formatting: StrictBool = False
     on_inconsistent: Literal["inconsistent", "escalate"] = "inconsistent"
 
+    @property
+    def wants_second(self) -> bool:
+        """Whether a second family may be asked where the first gives no verdict."""
+        return self.fallback == "family" or self.on_unjudgeable == "zero"
+
     @model_validator(mode="after")
     def _reachable(self) -> Judging:
         if self.quorum > self.panel_size:
@@ -253,8 +258,9 @@ class Rubric(BaseModel):
             anchored = {a.point for a in self.anchors if a.criterion == criterion.name}
             missing = [str(p) for p in (values[0], values[-1]) if p not in anchored]
             if missing:
+                where = "point" if len(missing) == 1 else "points"
                 found.append(
-                    f"criteria.{criterion.name}: no anchor at point {' and '.join(missing)}; "
+                    f"criteria.{criterion.name}: no anchor at {where} {' and '.join(missing)}; "
                     "scales without anchors at both ends drift to the middle"
                 )
         return found

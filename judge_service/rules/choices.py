@@ -18,7 +18,13 @@ _START = regex.compile(
 _SET = regex.compile(
     r"""[\s*_("'`\[{$]*([A-Z])(?:[\s*_)\]}]*(?:,|&|\+|;|、|，|\s(?:and|und|et|y)\s|和|及)\s*(?:and\s)?[*_(\[{]*([A-Z])(?![\p{L}]))+[\s*_)\]}"'`$.]*"""
 )
+_RUN = regex.compile(
+    r"""[\s*_("'`\[{$]*+(?:\\(?:text\w{0,4}|math\w{1,4})\s*\{\s*)?([A-Z]{2,26}+)[\s*_)\]}"'`$.]*+"""
+)
 _EITHER = regex.compile(r"^\s*(?:,|;|/|\bor\b|\band\b|或)\s*[*_(\[]*[A-Z](?![\p{L}'])")
+_IS_WRONG = regex.compile(
+    r"[*_`'\"]*\s(?:is|was)\s+(?:wrong|incorrect|not\s+(?:correct|right)|not\s+the\s+answer)\b"
+)
 _ARTICLES = frozenset("AI")
 
 
@@ -27,7 +33,7 @@ def letters_of(text: str, allowed: str) -> frozenset[str]:
 
     Looked for in the last box, the last ``<answer>`` tag, after the last "answer is", as the whole
     text, at the start of a one-line text, and as a last line of its own, in this order. "A or B"
-    chooses nothing; "A, C" chooses both.
+    chooses nothing; "A, C" and "AC" choose both.
     """
     box = last_box(text)
     tag = last_tag(text, "answer")
@@ -50,7 +56,15 @@ def _alone(line: str, allowed: str) -> frozenset[str]:
     line = regex.sub(r"[\s*_()\[\]{}.:`'\"$\\#>]", "", line)
     if len(line) == 1 and line.upper() in allowed:
         return frozenset({line.upper()})
-    return frozenset()
+    return _run(line, allowed)
+
+
+def _run(text: str, allowed: str) -> frozenset[str]:
+    """Several letters without anything between them, in the order of the alphabet: "ACD"."""
+    found = _RUN.fullmatch(text)
+    letters = "" if found is None else found[1]
+    in_order = letters == "".join(sorted(set(letters)))
+    return frozenset(letters) if in_order and set(letters) <= set(allowed) else frozenset()
 
 
 def _read(text: str, allowed: str, *, bare: bool) -> frozenset[str]:
@@ -60,8 +74,11 @@ def _read(text: str, allowed: str, *, bare: bool) -> frozenset[str]:
     if several and not text[several.end() :].strip():
         listed = frozenset([several[1], *several.captures(2)])
         return listed if listed <= frozenset(allowed) else frozenset()
+    together = _run(text, allowed)
+    if together:
+        return together
     match = _START.match(text)
-    if match is None:
+    if match is None or _IS_WRONG.match(text[match.end("first") :]):
         return frozenset()
     letter, rest = match["first"], text[match.end() :]
     clear = not match["mark"].isspace() or not rest.strip()

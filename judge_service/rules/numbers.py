@@ -60,6 +60,27 @@ _NUMBER = regex.compile(
     regex.IGNORECASE,
 )
 
+_NEAR = 60
+_MARKS = r"[\s*_~$(\[{\"'`]{0,6}+"
+# Only what stands right beside the number: "x is not negative, so 5" denies nothing.
+_NOT_THIS = regex.compile(
+    r"(?:(?:\bnot|n['’]t|\bnever|\bcannot)"
+    r"(?:\s+(?:be|is|was|equals?|equal\s+to|actually|definitely|really|simply|the\s+number))"
+    r"{0,2}"
+    r"|\b(?:instead\s+of|rather\s+than)|≠|\\neq?\b|!=)"
+    rf"{_MARKS}\Z",
+    regex.IGNORECASE,
+)
+_IS_WRONG = regex.compile(
+    r"[*_~$}\"'`]{0,6}+(?:\s(?:is|was|would\s+be|seems|looks)\s+"
+    r"(?:(?:clearly|obviously|definitely|also|therefore|thus|just|simply)\s+)?"
+    r"(?:wrong|incorrect|false|not\s+(?:correct|right|(?:the|my|our)\s+(?:\w+\s+)?"
+    r"(?:answer|solution|result)))\b"
+    r"|\s(?:isn|wasn)['’]t\s+(?:correct|right|(?:the|my|our)\s+(?:\w+\s+)?"
+    r"(?:answer|solution|result))\b)",
+    regex.IGNORECASE,
+)
+
 
 class Number(NamedTuple):
     """A number that was read. ``exact`` marks one written as a plain integer."""
@@ -74,23 +95,24 @@ def numbers_in(text: str) -> Iterator[Number]:
 
     "1,234" and "1'234" are 1234, "3,14" is 3.14, "1 1/2" and ``\frac{3}{2}`` are 3/2, "50%" is 50
     with the mark, "2 × 10³" and "2e3" are 2000, digits of any script are digits. Digits inside a
-    word ("H2O", "x_1") are no number.
+    word ("H2O", "x_1") are no number. One that is denied ("not 5", "5 is wrong") is left out.
     """
     for match in _NUMBER.finditer(_plain(text)):
         number = _number(match)
-        if number is not None:
+        if number is not None and not _is_denied(match):
             yield number
 
 
 def last_number(text: str) -> Number | None:
-    """The last readable number of a text."""
+    """The last readable number of a text that is not denied."""
     # Nearly always near the end; only where it is not, all of a long text is read.
     tail = text[-_TAIL:]
     for part in (tail, text) if len(tail) < len(text) else (text,):
         found = list(_NUMBER.finditer(_plain(part))) if _DIGIT.search(part) else []
         # A number at the very start of the tail may have been cut.
         cut = part is not text and bool(found) and found[-1].start() < _CUT
-        numbers = filter(None, map(_number, reversed(found)))
+        told = (match for match in reversed(found) if not _is_denied(match))
+        numbers = filter(None, map(_number, told))
         last = None if cut else next(numbers, None)
         if last is not None:
             return last
@@ -130,6 +152,13 @@ def _ascii_digit(found: regex.Match[str]) -> str:
     if digit.isdecimal():
         return str(int(digit))
     return str(next(value for value, is_it in enumerate(_VALUES) if is_it.match(digit)))
+
+
+def _is_denied(match: regex.Match[str]) -> bool:
+    """Whether the text says right before or after a number that it is not this one."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    after = match.string[match.end() : match.end() + _NEAR]
+    return _NOT_THIS.search(before) is not None or _IS_WRONG.match(after) is not None
 
 
 def _number(match: regex.Match[str]) -> Number | None:

@@ -42,7 +42,7 @@ _AIM = (
     "(?: (?:properly|correctly|fully|well|completely))?"
 )
 _WE = (
-    "(?:let us|lets|let me|first we|first i|we|i)"
+    "(?:lets|let me|first we|first i|we|i)"
     "(?: (?:first|now|must|should|need to|have to|can|will|shall|begin by|start by|all|carefully))"
     "{0,4}"
 )
@@ -54,7 +54,38 @@ _LOOK = (
     "|requirements))?))?"
     "(?: (?:step by step|carefully|closely|together|in detail|first))?"
 )
-_FORMS = f"(?:^|(?<= ))(?:{_HERE}|{_AIM} {_WE} {_LOOK}|(?:let us|lets|let me) first {_LOOK})(?= |$)"
+_IT = f"(?:{_THE}(?: (?:given|whole|entire|{_HOW}))?(?: (?:\\w+ )?{_ASKED})|it|this)"
+_STEPS = "(?:step by step|one step at a time|in a step by step (?:way|manner|fashion))"
+_CAREFULLY = "(?:carefully|closely|systematically|logically|thoroughly|methodically|in detail)"
+_WORK = (
+    "(?:(?:think|reason|work|walk|go)(?: (?:through|about))?|solve|tackle|address|approach"
+    "|analy[sz]e|examine|break(?: down)?|figure out|work out|look at|consider|understand|review"
+    "|answer|dissect|parse|explore)"
+)
+_WORKING = (
+    "(?:(?:thinking|reasoning|working|walking|going)(?: (?:through|about))?|solving|tackling"
+    "|addressing|analy[sz]ing|examining|breaking(?: down)?|figuring out|working out|looking at"
+    "|considering|understanding|reviewing|identifying|reading|restating|clarifying)"
+)
+_SOFTLY = f"(?: (?:now|first|all|just|then|together|try to|{_CAREFULLY}))"
+_LETS = "(?:lets|let me)"
+_WILL = (
+    "(?:(?:we|i) (?:will|shall|can|must|should|need to|have to|are going to|am going to)|well|ill"
+    "|were going to|im going to)"
+)
+# "Let us go" and "We will solve it" may be answers: the first has to name the problem at hand or
+# the steps, the second the steps.
+_PLAN = (
+    f"(?:{_LETS}{_SOFTLY}{{0,3}} {_WORK} {_IT}(?: down)?"
+    f"(?: (?:{_CAREFULLY}|together|{_STEPS})){{0,2}}"
+    f"|(?:{_LETS}|{_WILL}){_SOFTLY}{{0,3}} {_WORK}(?: {_IT}(?: down)?)?(?: {_CAREFULLY})? {_STEPS}"
+    f"(?: (?:about|through) {_IT})?"
+    f"|(?:{_LETS}|{_WILL}|we|i){_SOFTLY}{{0,2}} (?:start|begin) by {_WORKING} {_IT}(?: down)?"
+    f"(?: {_CAREFULLY})?)"
+)
+_FORMS = (
+    f"(?:^|(?<= ))(?:{_HERE}|{_AIM} {_WE} {_LOOK}|(?:lets|let me) first {_LOOK}|{_PLAN})(?= |$)"
+)
 
 
 @cache

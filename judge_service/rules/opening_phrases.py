@@ -7,7 +7,8 @@ from __future__ import annotations
 
 FILLERS = (
     "okay", "ok", "so", "well", "now", "hmm", "alright", "right", "then", "first", "and", "great",
-    "wait", "hi", "hello", "understood", "got it", "i understand", "here",
+    "wait", "hi", "hello", "understood", "got it", "i understand", "here", "to begin with",
+    "to start with", "first of all", "firstly",
     "好的", "わかりました", "承知しました", "알겠습니다", "entendido", "daccord",
     "хорошо", "حسنا",
 )  # fmt: skip

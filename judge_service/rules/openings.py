@@ -45,9 +45,20 @@ def _table() -> dict[str, list[tuple[list[str], bool]]]:
     table: dict[str, list[tuple[list[str], bool]]] = {}
     for listed, opens in ((PHRASES, True), (FILLERS, False)):
         for phrase in listed:
-            parts = pieces(fold(phrase))
+            parts = _plain(pieces(fold(phrase)))
             table.setdefault(parts[0], []).append((parts, opens))
     return table
+
+
+def _plain(said: Sequence[str]) -> list[str]:
+    """The same words, with "lets" for "let us"."""
+    plain: list[str] = []
+    for word in said:
+        if word == "us" and plain and plain[-1] == "let":
+            plain[-1] = "lets"
+        else:
+            plain.append(word)
+    return plain
 
 
 def get_ready() -> None:
@@ -60,6 +71,7 @@ def is_stock(said: Sequence[str]) -> bool:
 
     Fillers such as "okay" may stand between them, but are no opening by themselves.
     """
+    said = _plain(said)
     table = _table()
     forms = forms_of(said) if len(said) <= MOST_WORDS else {}
     # Where a phrase may start, and whether a way there holds an opening.
@@ -72,7 +84,7 @@ def is_stock(said: Sequence[str]) -> bool:
         opened = reached.pop(at)
         for parts, opens in table.get(said[at], ()):
             end = at + len(parts)
-            if list(said[at:end]) == parts:
+            if said[at:end] == parts:
                 reached[end] = reached.get(end, False) or opened or opens
         if at in forms:
             reached[forms[at]] = True

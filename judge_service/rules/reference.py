@@ -112,18 +112,23 @@ def _final_number(text: str) -> Number | None:
             return _only_number(found)
     said = announced(text)
     if said is not None:
-        first = next(numbers_in(said.rpartition("=")[2]), None)
+        first = next(numbers_in(_after_equals(said)), None)
         if first is not None:
             return first
     return last_number(text)
 
 
 def _only_number(content: str) -> Number | None:
-    content = content.rpartition("=")[2]
+    content = _after_equals(content)
     if len(content) > _LONG or _EXPRESSION.search(content):
         return None
     listed = list(numbers_in(content))
     return listed[0] if len(listed) == 1 else None
+
+
+def _after_equals(text: str) -> str:
+    """What stands after the last "=" that is no "≠", or all of it."""
+    return text.replace("!=", "≠").rpartition("=")[2]
 
 
 def _same_choice(text: str, reference: str, letters: str) -> bool:

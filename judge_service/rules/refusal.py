@@ -17,6 +17,8 @@ _CUT = regex.compile(rf"[.!?;:…\n。！？；：؟।،]+|[,、，]?\s*(?:{TUR
 _FIGURES = regex.compile(r"\p{N}")
 _TRIM = " ,，、\"'“”-–—()[]"
 _MAX_CLAUSE = 300
+# A folded text has straight apostrophes for single quotation marks.
+_QUOTES = frozenset("\"'“”„‟‚«»‹›「『")
 
 
 class Refusal(Rule):
@@ -42,7 +44,7 @@ class Refusal(Rule):
         text = fold(given.text)
         if given.reference is not None and text.split() == fold(given.reference).split():
             return PASSED
-        if text.strip()[:1] in {'"', "“", "«", "「"}:
+        if text.strip()[:1] in _QUOTES:
             return PASSED
         lines = (" ".join(line.split()) for line in _MARKUP.sub(" ", text).splitlines())
         return failed("only a refusal") if _only_refuses("\n".join(filter(None, lines))) else PASSED

@@ -42,9 +42,11 @@ def identity_key(text: str) -> str:
             text = unicodedata.normalize("NFC", text)
     if "\n" not in text:
         return " ".join(text.split())
-    lines = [line.rstrip() for line in text.split("\n") if not line.isspace() and line]
+    lines = [kept for line in text.split("\n") if (kept := line.rstrip())]
+    if len(lines) < 2:
+        return " ".join(text.split())
     body = _dedented(lines)
-    if len(lines) < 2 or not (_STRUCTURED.search(body) or fenced_spans(body)):
+    if not (_STRUCTURED.search(body) or fenced_spans(body)):
         return " ".join(text.split())
     return _SPACES.sub(" ", body)
 
@@ -54,8 +56,8 @@ def _dedented(lines: list[str]) -> str:
 
     The first line loses all of it: nothing stands above it that it could belong to.
     """
-    indents = [line[: len(line) - len(line.lstrip())] for line in lines]
-    low, high = min(indents, default=""), max(indents, default="")
-    pairs = enumerate(zip(low, high, strict=False))
-    shared = next((at for at, (a, b) in pairs if a != b), len(low))
-    return "\n".join(line[shared:] for line in lines).lstrip()
+    low, high = min(lines), max(lines)  # what these two share, all share
+    shared = 0
+    while low[shared].isspace() and high[shared] == low[shared]:
+        shared += 1
+    return "\n".join([line[shared:] for line in lines] if shared else lines).lstrip()

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
+from judge_service.deadline import Deadline
 from judge_service.envelope.envelope import Question
 from judge_service.judges.judge import JudgeSpec
 from judge_service.reply.reply import ChoiceForm, ReplyForm, ScoreForm
+from judge_service.text.size import LONG
 from judge_service.types import Message
 
 KEY_VERSION = 1
@@ -49,6 +51,16 @@ def verdict_key(
         data = field.encode("utf-8", "surrogatepass")
         digest.update(b"%d:%b" % (len(data), data))
     return PREFIX + digest.hexdigest()
+
+
+async def key_in_time(
+    judge: JudgeSpec, question: Question, deadline: Deadline, *, tenant: str | None, embedded: bool
+) -> str:
+    """``verdict_key``; that of a long question is made in a thread. Raises DeadlineExceeded."""
+    make = partial(verdict_key, judge, question, tenant=tenant, embedded=embedded)
+    if question.chars < LONG:
+        return make()
+    return await deadline.in_thread(make, "it was being looked whether the verdict is known")
 
 
 def _sampling(judge: JudgeSpec) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+
+from judge_service.waiting import call_off
 
 
 class Renewing:
@@ -22,6 +23,4 @@ class Renewing:
         """Renew it no longer."""
         self._timer.cancel()
         if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await call_off(self._task)

@@ -20,6 +20,7 @@ from typing import Any
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store
+from judge_service.waiting import call_off
 from judge_service.watch.desk import Desk
 from judge_service.watch.keepsake import Keepsake
 from judge_service.watch.names import without
@@ -234,9 +235,7 @@ class WatchBoard:
         """Leave the charts, and the place free for the next process."""
         if self._task is None:
             return
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await call_off(self._task)
         await self._usual.share()
         await self._usual.share_names()
         await self.post(windows=True)

@@ -60,7 +60,7 @@ def assessed(
     for result in outcome.criteria.values():
         total += result.weight * result.normalized
         weights += result.weight
-    rules = inspection.rules.score if rubric.weights.rule else None
+    rules = inspection.report.score if rubric.weights.rule else None
     return [Scored(judge, total / weights, rules, len(inspection.shown.text), at)]
 
 
@@ -148,7 +148,7 @@ def _rules(rubric: Rubric, inspections: Sequence[Inspection]) -> float | None:
     """The mean rule score; None where no rule has a weight."""
     if rubric.weights.rule == 0.0:
         return None
-    return sum(one.rules.score for one in inspections) / len(inspections)
+    return sum(one.report.score for one in inspections) / len(inspections)
 
 
 def mean_chars(inspections: Sequence[Inspection]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
@@ -34,7 +33,8 @@ class ShadowCase:
 
 def texts_of(request: Request, inspections: Sequence[Inspection]) -> tuple[str, ...]:
     """What the choice of a request depends on; the order of its candidates has no part in it."""
-    return (prompt_text(request.prompt), *sorted(one.shown.key for one in inspections))
+    keys = sorted(one.shown.identity.key.hex() for one in inspections)
+    return (prompt_text(request.prompt), *keys)
 
 
 def shadow_case(
@@ -69,7 +69,7 @@ def _of_group(
         return None  # what each of a panel had said is not known
     (judge,) = judges
     places = [n for n, one in enumerate(inspections) if one.passed]
-    places.sort(key=lambda n: hashlib.sha256(_bytes(inspections[n].shown.key)).digest())
+    places.sort(key=lambda n: inspections[n].shown.identity.key)
     candidates = [one.shown.candidate for one in inspections]
     common = {one.name: getattr(case.request, one.name) for one in fields(Request)}
     if outcome.strategy == "pairwise":
@@ -119,7 +119,3 @@ def _some(
         points=points or {},
         choices=choices or {},
     )
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

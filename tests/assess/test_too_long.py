@@ -78,3 +78,33 @@ def test_tool_results_count_as_part_of_a_trajectory(
     answer = assess(service, candidate, rubric="trajectory", judges=["small"])
     assert (answer["reward"], answer["short_circuited"]) == (0.0, True)
     assert provider.requests == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"prompt": "long ago " * 2000}, {"prompt": "Why?", "reference": "long ago " * 2000}],
+    ids=["the prompt", "the reference"],
+)
+@pytest.mark.parametrize("path", ["/v1/assess", "/v1/rank"])
+def test_a_long_candidate_is_not_to_blame_where_the_rest_does_not_fit_either(
+    path: str, more: dict[str, str], service: RunningService, provider: FakeProvider
+) -> None:
+    """Nobody can be judged under such a prompt, so that a zero would say nothing of the answer."""
+    provider.behave("small", faults.always(error(400, "Input is too long for requested model.")))
+    long = {"text": "many words " * 2000, "family": FOREIGN}
+    body = {"rubric": "quality", "judges": ["small"], **more}
+    one = (
+        {"candidate": long}
+        if path == "/v1/assess"
+        else {"candidates": [long, {**long, "text": "Short."}]}
+    )
+    answer = service.post(path, {**body, **one})
+    assert answer["status"] == "failed"
+    assert answer["error"]["code"] == "context_too_long"
+
+
+def test_of_a_pair_both_may_be_too_long(service: RunningService, provider: FakeProvider) -> None:
+    """Each alone is, beside a short prompt: a tie without a call."""
+    answer = service.compare("many words " * 2000, "more words " * 2000, judges=["small"])
+    assert (answer["outcome"], answer["short_circuited"]) == ("tie", True)
+    assert provider.requests == []

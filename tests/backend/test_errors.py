@@ -6,7 +6,7 @@ import pytest
 
 from judge_service.adapters.exchange import Exchange
 from judge_service.adapters.litellm_errors import BY_CLASS, translate
-from judge_service.errors import JudgingError, UpstreamError
+from judge_service.errors import JudgingError, UpstreamAuthError, UpstreamError
 from judge_service.judging.fit import window_in
 from tests.backend.support import CODES, Call, exceptions
 from tests.provider import Behaviour, FakeProvider, behaviours, faults
@@ -234,3 +234,23 @@ def test_a_judge_that_is_not_there_is_named(provider: FakeProvider, call: Call) 
             call(provider, behaviours.honest())
     finally:
         provider.start()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "InternalServerError: OpenAIException - Missing credentials. Please pass an `api_key`, …",
+        "Missing Anthropic API Key - A call is being made to anthropic but no key is set",
+        "Missing Gemini API key. Set the GEMINI_API_KEY or GOOGLE_API_KEY environment variable.",
+        "APIConnectionError: Fireworks_aiException - FIREWORKS_API_KEY is not set",
+    ],
+    ids=["openai", "anthropic", "gemini", "fireworks"],
+)
+def test_a_key_that_is_missing_is_no_trouble_of_the_provider(said: str) -> None:
+    """Nothing was sent: it is an authentication error, not retried, and names the field."""
+    mapped = translate(RuntimeError(said), Exchange(), judge="a", sent=frozenset())
+
+    assert isinstance(mapped, UpstreamAuthError)
+    assert not mapped.retryable
+    assert "judge 'a'" in str(mapped)
+    assert "api_key_env" in str(mapped)

@@ -104,6 +104,26 @@ def _tool_call(body: dict[str, Any]) -> None:
     body["choices"][0]["finish_reason"] = "tool_calls"
 
 
+def _other(index: int | None, text: str | None = "2") -> Callable[[dict[str, Any]], object]:
+    """Another choice before the honest one, of another verdict; without a text, the same again.
+    None: neither has an index.
+    """
+
+    def change(body: dict[str, Any]) -> None:
+        own = body["choices"][0]
+        other = json.loads(json.dumps(own))
+        other["index"] = index
+        if text is not None:
+            content = other["message"]["content"]
+            other["message"]["content"] = content.replace('"score":4', f'"score":{text}')
+            assert other["message"]["content"] != content
+        if index is None:
+            del own["index"], other["index"]
+        body["choices"] = [other, own]
+
+    return change
+
+
 HARMLESS: dict[str, Callable[[dict[str, Any]], object]] = {
     "content in parts": _parts,
     "verdict in a tool call": _tool_call,
@@ -119,6 +139,10 @@ HARMLESS: dict[str, Callable[[dict[str, Any]], object]] = {
     "created is a word": lambda body: body.update(created="now"),
     "odd id": lambda body: body.update(id=[1]),
     "more choices": lambda body: body["choices"].append({}),
+    "another choice stands first": _other(1),
+    "the same choice twice": _other(None, None),
+    "the only choice has another index": lambda body: body["choices"][0].update(index=1),
+    "the only choice has no index": lambda body: body["choices"][0].pop("index"),
 }
 
 
@@ -139,6 +163,8 @@ NO_PROTOCOL: dict[str, Callable[[dict[str, Any]], object]] = {
     "choices is an object": lambda body: body.update(choices={"0": {}}),
     "choice is null": lambda body: body.update(choices=[None]),
     "no message": lambda body: body["choices"][0].pop("message"),
+    "two choices without an index": _other(None),
+    "two first choices": _other(0),
     "message is text": lambda body: body["choices"][0].update(message="4"),
     "content is a number": lambda body: body["choices"][0]["message"].update(content=4),
     "content is an object": lambda body: body["choices"][0]["message"].update(content={"score": 4}),

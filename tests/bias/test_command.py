@@ -83,6 +83,27 @@ def test_the_report_is_for_people_too(
     assert "http" not in page.read_text()
 
 
+def test_what_nothing_was_judged_for_is_one_row(
+    cli: Cli, here: list[str], tmp_path: Path, provider: FakeProvider
+) -> None:
+    """Results of assess tell nothing of pairs, and say so once; of pairs nothing of points."""
+    singles = write_lines(
+        tmp_path / "singles.jsonl",
+        *({"prompt": new_prompt(), "candidate": {"text": "good" * n}} for n in range(1, 13)),
+    )
+    out = tmp_path / "scored.jsonl"
+    assert cli("assess", "quality", "--batch", singles, "--out", out, *here).code == 0
+
+    shown = cli("bias", out)
+
+    assert "everything that pairs tell" in shown.out
+    assert "swap" not in shown.out
+    assert sum("no pairs" in line for line in shown.out.splitlines()) == shown.out.count(
+        "everything that pairs tell"
+    )
+    assert "points and length, rho" in shown.out
+
+
 def test_without_the_items_markup_is_not_said(cli: Cli, here: list[str], items: Path) -> None:
     """Results hold no texts."""
     found = judge(cli("bias", judged(cli, here, items, "--judges", "alpha"), "--json"))

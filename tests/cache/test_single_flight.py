@@ -11,9 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
+from judge_service.adapters.sqlite_store import SqliteStore
 from judge_service.api.auth import key_hash, pepper_of
 from tests.cache.conftest import Open
 from tests.harness import RunningService, write_rubric
+from tests.observability.scrape import scrape
 from tests.provider import FakeProvider, behaviours, faults
 from tests.waiting import Waiting
 
@@ -289,3 +291,48 @@ def test_who_joins_keeps_its_own_tries(
 
     assert (spare["status"], spare["reward"]) == ("failed", None)
     assert (own["status"], own["reward"]) == ("success", 0.75)
+
+
+def test_a_look_up_is_counted_once(
+    opened: Open, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often a process looks whether another one's verdict has come, and whatever it finds
+    meanwhile: here a verdict of a model that is no longer accepted.
+    """
+    waits: list[str] = []
+    hold = SqliteStore.hold
+
+    async def noted(
+        store: SqliteStore, key: str, owner: str, limit: int, ttl_s: float
+    ) -> bool | None:
+        mine = await hold(store, key, owner, limit, ttl_s)
+        if mine is False:
+            waits.append(key)
+        return mine
+
+    async def both(first: RunningService, second: RunningService) -> list[dict[str, Any]]:
+        async with client(first) as one, client(second) as other:
+            asking = [asyncio.create_task(assess(one))]
+            await arrived(provider, 2)
+            asking.append(asyncio.create_task(assess(other)))
+            await sure(provider, lambda: len(waits) >= 5)
+            gate.set()
+            return await asyncio.gather(*asking)
+
+    provider.behave("main", behaviours.served_as(behaviours.honest(), "main-2024"))
+    with opened() as service:
+        service.post("/v1/assess", BODY)
+    gate = threading.Event()
+    new = behaviours.served_as(behaviours.honest(), "main-2026")
+    provider.behave("main", behaviours.held(new, gate))
+    monkeypatch.setattr(SqliteStore, "hold", noted)
+    now = {"served_models": ["main-2026"]}
+    with opened(main=now) as first, opened(main=now) as second:
+        answers = asyncio.run(both(first, second))
+        counts = [scrape(one.http) for one in (first, second)]
+
+    assert len(provider.requests) == 2
+    assert [answer["verdicts"][0]["cached"] for answer in answers] == [False, True]
+    for count in counts:
+        assert count.of("cache_lookups_total", result="miss") == 1
+        assert count.of("cache_lookups_total") == 1

@@ -351,7 +351,7 @@ def test_a_bad_line_is_named_before_anything_is_asked(
         (("--batch", "in.jsonl", "--out", "in.jsonl"), 1, "same file"),
         (("--batch", "in.jsonl", "--out", "."), 1, "not a regular file"),
         (("--batch", "in.jsonl", "--out", "no/such/folder"), 1, "--out"),
-        (("--batch", "in.jsonl", "--retry-failed"), 1, "--out"),
+        (("--batch", "in.jsonl", "--retry-failed"), 2, "--out"),
         (("--batch", "in.jsonl", "-c", "x"), 2, "--candidate"),
         (("-c", "x", "--out", "out.jsonl"), 2, "--out"),
     ],

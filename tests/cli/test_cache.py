@@ -70,7 +70,7 @@ def test_stats_for_people(cli: Cli, tmp_path: Path, judges: Judges) -> None:
         assess(cli, tmp_path, judges, "one")
     shown = cli("cache", "stats").flat
 
-    assert "1 verdicts" in shown
+    assert "1 verdict," in shown
     assert "store.sqlite3" in shown
     assert "main" in shown
 

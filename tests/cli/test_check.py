@@ -54,7 +54,7 @@ def test_the_checklist_for_people(cli: Cli) -> None:
     assert ran.code == 0
     assert "Is there a gold set against regressions?" in ran.flat
     assert "writing-quality" not in ran.out
-    assert "1 rubrics checked, 0 failures" in ran.flat
+    assert "1 rubric checked, 0 failures" in ran.flat
 
 
 def test_every_fault_is_named_with_file_and_field(
@@ -297,3 +297,34 @@ def test_json_stays_json_with_faults(cli: Cli, tmp_path: Path, folders: list[str
 
     assert ran.code == 1
     assert "x.toml: not TOML" in json.loads(ran.out)["faults"][0]
+
+
+@pytest.mark.parametrize("named", [(), ("quality",)], ids=["all", "one rubric"])
+def test_faults_of_watching_are_found_whatever_is_checked(
+    cli: Cli, tmp_path: Path, folders: list[str], named: tuple[str, ...]
+) -> None:
+    """They would keep the service from starting, whichever rubric is looked at."""
+    write_rubric(tmp_path, rules=BOUNDED)
+    watch = "[watch]\nshift = -1\n[watch.shadow]\njudges = ['nobody']\ndaily_cost_usd = 1.0\n"
+    (tmp_path / "judges.toml").write_text(TRAIN + watch)
+
+    ran = cli("check", *named, *folders)
+
+    assert ran.code == 1
+    assert "judges.toml: watch: shift" in ran.err
+
+
+def test_a_sentinel_of_another_rubric_is_no_fault(
+    cli: Cli, tmp_path: Path, folders: list[str]
+) -> None:
+    """The rubric that is named is not all there is."""
+    write_rubric(tmp_path, rules=BOUNDED)
+    write_rubric(tmp_path, "other", rules=BOUNDED)
+    gold = {"id": "1", "prompt": "?", "candidate": "!", "labels": {"quality": [3]}}
+    write_lines(tmp_path / "anchors" / "gold" / "other.jsonl", gold)
+    watch = '[watch.sentinel]\ngold = ["other"]\nshare = 0.01\ndaily_cost_usd = 1.0\n'
+    (tmp_path / "judges.toml").write_text(TRAIN + watch)
+
+    ran = cli("check", "quality", *folders)
+
+    assert (ran.code, "error" in ran.err) == (0, False), ran.err

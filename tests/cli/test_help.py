@@ -68,14 +68,84 @@ def test_version_says_what_is_installed(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "args",
-    [["nonsense"], ["assess", "--nonsense"], ["serve", "--port", "many"], ["assess", "quality"]],
-    ids=["command", "option", "value", "missing texts"],
+    ("line", "says"),
+    [
+        ("nonsense", "No such command 'nonsense'"),
+        ("--nonsense", "No such option: --nonsense"),
+        ("keys nonsense", "No such command 'nonsense'"),
+        ("assess --nonsense", "No such option: --nonsense"),
+        ("serve --port many", "--port: must be a valid integer"),
+        ("assess quality --concurrency 0", "--concurrency: must be at least 1"),
+        ("bias --format word", "--format: 'word' is not one of"),
+        ("assess quality", "missing: --prompt, --candidate"),
+        ("assess", "missing: RUBRIC"),
+        ("bias", "missing: RESULTS"),
+        ("keys new", "missing: NAME"),
+        ("gold convert", "missing: FILE"),
+        ("gold correct --runs x", "missing: --gold"),
+        ("review export", "--out: name the sheet"),
+        ("review import", "missing: SHEET"),
+        ("assess quality -p x -c y --judges judges.toml", "--judges-file judges.toml"),
+    ],
 )
-def test_wrong_usage_is_exit_code_two(cli: Cli, args: list[str]) -> None:
-    """On stderr, with what was wrong."""
-    ran = cli(*args)
+def test_wrong_usage_is_one_line_and_exit_code_two(cli: Cli, line: str, says: str) -> None:
+    """On stderr, with what was wrong: a missing option like an unknown one."""
+    ran = cli(*line.split())
 
-    assert ran.code == 2
-    assert ran.err
-    assert not ran.out
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert says in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["drift", "watch", "probe"])
+@pytest.mark.parametrize("more", [(), ("--nonsense",)], ids=["missing", "unknown"])
+def test_where_two_says_something_wrong_usage_is_one(
+    cli: Cli, command: str, more: tuple[str, ...]
+) -> None:
+    """Drift, an alarm and a probe that succeeded are never confused with a typing error."""
+    ran = cli(command, *more)
+
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: ")
+    assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("assess quality -p x -c y --timeout 900", "--timeout: must be at most 600"),
+        ("assess quality --batch x.jsonl --timeout 900", "--timeout: must be at most 600"),
+        ("probe quality --timeout 900", "--timeout: must be at most 600"),
+        ("probe quality --panel-size 0", "--panel-size: must be at least 1"),
+        ("rank quality -p x -c y", "--candidate: needs at least 2, not 1"),
+        ("rank quality -p x -c y -c z --strategy best", "--strategy: must be 'auto',"),
+        ("assess quality -p x -c y --purpose fun", "--purpose: must be 'train' or 'validate'"),
+        ("keys new ci --rpm 5 --daily-cost-usd -1", "--daily-cost-usd: must be greater than 0"),
+        ("keys new ci --scope all", "--scope: must be 'judge' or 'admin'"),
+    ],
+)
+def test_a_value_that_cannot_be_right_names_its_option(cli: Cli, line: str, says: str) -> None:
+    """As it is written on the command line, not the field of the request."""
+    ran = cli(*line.split())
+
+    assert (ran.code, ran.out) == (1, "")
+    assert says in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["watch", "bias"])
+def test_what_judges_nothing_does_not_speak_of_judging(cli: Cli, command: str) -> None:
+    """Their service is only read."""
+    shown = " ".join(cli(command, "--help").flat.replace("│", " ").split())
+
+    assert "The running service." in shown
+    assert "the judging is done" not in shown
+
+
+@pytest.mark.parametrize(
+    "command", ["serve", "check", "judges", "assess", "rank", "probe", "drift"]
+)
+def test_the_file_of_judges_is_the_same_option_everywhere(cli: Cli, command: str) -> None:
+    """Whatever ``--judges`` means there."""
+    assert "--judges-file" in cli(command, "--help").out

@@ -46,6 +46,53 @@ def test_a_key_is_never_shown(cli: Cli, tmp_path: Path) -> None:
     assert "s3cr3t" not in ran.out + ran.err
 
 
+NO_KEY = '[[judges]]\nid = "gpt"\nmodel = "{model}"\n'
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "env", "warned"),
+    [
+        ("gpt-5-mini", "", {}, True),
+        ("openai/gpt-4.1-mini-2025-04-14", "", {}, True),
+        ("anthropic/claude-haiku-4-5", "", {}, True),
+        ("openai/gpt-5-mini", "", {"OPENAI_API_KEY": "x"}, False),
+        ("openai/gpt-5-mini", 'api_base = "http://127.0.0.1:9/v1"\n', {}, False),
+        ("hosted_vllm/Qwen/Qwen3-8B", 'api_base = "http://127.0.0.1:9/v1"\n', {}, False),
+        ("openai/gpt-5-mini", 'api_key_env = "TEST_JUDGE_KEY"\n', {"TEST_JUDGE_KEY": "x"}, False),
+    ],
+    ids=["bare", "openai", "anthropic", "usual variable", "own address", "own server", "named"],
+)
+@pytest.mark.parametrize("command", [("judges",), ("check", "quick-look")], ids=["judges", "check"])
+def test_a_judge_without_the_key_it_needs_is_warned_about(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...],
+    model: str, more: str, env: dict[str, str], warned: bool,
+) -> None:  # fmt: skip
+    """Naming the field; a server of one's own may need none, and the usual variable counts."""
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "judges.toml").write_text(NO_KEY.format(model=model) + more)
+
+    ran = cli(*command, env=env)
+
+    assert ran.code == 0
+    assert ("api_key_env" in ran.err) == warned
+
+
+def test_without_a_key_the_ping_says_so(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line below the table, not a library's message in a narrow column."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tmp_path / "judges.toml").write_text(NO_KEY.format(model="openai/gpt-4.1-mini"))
+
+    ran = cli("judges", "--ping")
+
+    assert ran.code == 3
+    assert "upstream_auth" in ran.out
+    assert "gpt: has no key: api_key_env is to name its variable" in ran.out
+    assert ran.err.count("api_key_env") == 1
+
+
 def test_without_judges_the_trial_model_is_named(cli: Cli) -> None:
     """And that it is for trying things out."""
     ran = cli("judges", "--json")

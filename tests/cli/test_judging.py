@@ -43,7 +43,7 @@ def test_an_assessment_for_people(cli: Cli, where: list[str]) -> None:
     assert ran.code == 0, ran.err
     for words in (
         "SUCCESS reward 0.25", "2 of 1–5", "mostly wrong", "alpha", "Checked against the rubric.",
-        "1 requests", "900 + 60 tokens", "1 of 1 passed",
+        "1 request, ", "900 + 60 tokens", "1 of 1 passed",
     ):  # fmt: skip
         assert words in ran.flat or (words == "alpha" and "beta" in ran.flat), words
 
@@ -169,8 +169,11 @@ def test_the_time_limit_holds(cli: Cli, provider: FakeProvider, where: list[str]
         (("assess", "nonsense", "-p", "?", "-c", "!"), "there is no rubric 'nonsense'"),
         (("assess", "pair", "-p", "?", "-c", "!"), "use compare"),
         (("assess", "quality", "-p", "?", "-c", "!", "--judges", "nobody"), "no judge 'nobody'"),
-        (("assess", "quality", "-p", "?", "-c", "!", "--timeout", "601"), "timeout_s"),
-        (("assess", "quality", "-p", "?", "-c", "!", "--panel-size", "0"), "panel_size"),
+        (
+            ("assess", "quality", "-p", "?", "-c", "!", "--timeout", "601"),
+            "--timeout: must be at most 600",
+        ),
+        (("assess", "quality", "-p", "?", "-c", "!", "--panel-size", "0"), "--panel-size"),
         (("assess", "quality", "-p", "@nowhere", "-c", "!"), "nowhere"),
         (("assess", "quality", "-p", "-", "-c", "-"), "already read"),
     ],

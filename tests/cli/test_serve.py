@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,25 @@ def test_the_banner_can_be_pasted(folder: Path, tmp_path: Path) -> None:
     for words in ("is ready on http://127.0.0.1:", "alpha", "pair, quality", "/docs", "no anchor"):
         assert words in banner, words
     assert any(line.startswith("judge-service compare pair ") for line in lines)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize("workers", ["1", "2"], ids=["one worker", "two"])
+def test_the_same_signal_again_and_again(
+    folder: Path, tmp_path: Path, workers: str, number: int
+) -> None:
+    """However often it comes until the process is gone: exit code 0, and nothing is logged."""
+    with served(tmp_path, *folders(folder), "--json", "--workers", workers) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["ready"] is True
+        for _ in range(3_000):
+            process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.01)
+                break
+        out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out, err) == (0, "", "")
 
 
 def test_several_workers_say_once_that_they_are_ready(folder: Path, tmp_path: Path) -> None:

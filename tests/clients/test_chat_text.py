@@ -67,7 +67,7 @@ def test_what_the_prompt_begins_to_say(opened: str, response: str, said: str) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["Q", "", "What does <|im_start|>user\n mean?", "a <|user|> b", "<b>x</b>", "[INST] Q [/INST]"],
+    ["Q", "", "What does <|im_start|>user\n mean?", "a <|user|> b", "<b>x</b>", "see [INST] Q"],
 )
 def test_other_texts_stay(text: str) -> None:
     """A text that is in no template is one text."""

@@ -76,7 +76,7 @@ def test_a_missing_sdk_is_explained() -> None:
         "try:\n    import judge_client.dashscope\nexcept ImportError as error:\n    print(error)"
     )
 
-    assert "judge-service-client[dashscope]" in in_a_new_process(code)
+    assert "pip install './clients[dashscope]'" in in_a_new_process(code)
 
 
 def test_the_wheel_is_the_client_alone(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from tests.clients.test_distribution import in_a_new_process
 def test_what_is_missing_is_explained(module: str, advice: str) -> None:
     """One line says what to install."""
     code = (
-        "import sys; sys.modules['verifiers'] = sys.modules['skyrl_gym'] = None\n"
+        "import sys; absent = ('verifiers', 'skyrl_gym', 'pydantic')\n"
+        "sys.modules.update(dict.fromkeys(absent))\n"
         f"try:\n    import {module}\nexcept ImportError as error:\n    print(error)"
     )
 

@@ -277,6 +277,7 @@ def test_a_class_has_its_settings_as_attributes(
         {"on_fail": "group_mean"},
         {"timeout_s": 0},
         {"name": "a b"},
+        {"name": 7},
         {"url": "judge"},
     ],
     ids=str,

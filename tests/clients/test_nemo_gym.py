@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from judge_client import ConfigError
+from judge_client import ConfigError, InvalidRequest
 
 from tests.clients import stub_nemo_gym
 from tests.clients.digits import REWARDS, Digits, digits
@@ -219,6 +219,41 @@ def test_a_conversation_with_tools(judged: Digits) -> None:
     assert "[tool_call: web_search_call]" in asked.seen.slots["context"]
     assert "found" in asked.seen.slots["context"]
     assert "hmm" not in asked.seen.user
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ([{"type": "reasoning_text", "text": "hm"}, {"type": "output_text", "text": "72"}], "72"),
+        ([{"type": "thinking", "thinking": "hm"}, {"type": "output_text", "text": "72"}], "72"),
+        ([{"type": "output_text", "text": None}, {"type": "output_text", "text": "72"}], "72"),
+        ([{"type": "refusal", "refusal": "No."}], "No."),
+        ([{"type": "output_image"}, {"type": "output_text", "text": "72"}],
+         "(output_image part, not shown)\n72"),
+        (None, ""),
+    ],
+    ids=["reasoning", "thinking", "null", "refusal", "image", "nothing"],
+)  # fmt: skip
+def test_parts_are_what_was_said(stand_in: StandIn, parts: Any, said: str) -> None:
+    """Reasoning is left out by its type, a null says nothing, and what is no text is named."""
+    stand_in.says(Told(body={"results": [SUCCESS]}))
+    body = rollout("")
+    body["response"]["output"] = [{"type": "message", "role": "assistant", "content": parts}]
+
+    post(server(stand_in), body)
+
+    (turn,) = stand_in.requests[0].body["items"][0]["candidate"]["messages"]
+    assert turn["content"] == said
+
+
+@pytest.mark.parametrize("content", [42, True, {"a": 1}, [None], [3]], ids=str)
+def test_what_is_no_content_is_refused(content: Any) -> None:
+    """It is neither judged as a text nor counted as an empty answer; the message says where."""
+    from judge_client.nemo_gym.items import turns_of
+
+    items = [{"type": "message", "role": "assistant", "content": content}]
+    with pytest.raises(InvalidRequest, match=r"response\.output\[0\]\.content"):
+        turns_of(items, "response.output")
 
 
 @pytest.mark.parametrize(

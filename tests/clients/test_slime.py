@@ -320,6 +320,7 @@ def test_a_key_that_slime_would_not_find(stand_in: StandIn, args: Args, match: s
 @pytest.mark.parametrize(
     ("settings", "match"),
     [({"rubric": None}, "rubric"), ({"mode": "all"}, "mode"), ({"on_failed": "zero"}, "on_failed"),
+     ({"use_label": "no"}, "use_label"),
      ({"timeout_s": -1}, "timeout_s"), ({"url": "ftp://x"}, "url")],
     ids=str,
 )  # fmt: skip
@@ -330,9 +331,12 @@ def test_settings_that_cannot_be_right(settings: dict[str, Any], match: str) -> 
 
 
 def test_mistakes_are_not_outages(judged: Digits, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An unknown rubric, and samples of different prompts in one group, are no failures to drop."""
+    """An unknown rubric, samples of different prompts or labels in a group: no failures to drop."""
     with pytest.raises(InvalidRequest, match="different prompts"):
         call(group_rm, [one("4 a"), one("2 b")])
+    prompt = new_prompt()
+    with pytest.raises(InvalidRequest, match="different labels"):
+        call(group_rm, [one("4 a", prompt=prompt, label=label) for label in "ab"])
     monkeypatch.setenv("JUDGE_SERVICE_RUBRIC", "unknown")
     with pytest.raises(NotFound):
         call(rm, one("4 a"))

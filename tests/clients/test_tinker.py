@@ -122,7 +122,7 @@ def test_the_cookbooks_messages_are_read(coded: StandIn) -> None:
 
     (sent,) = coded.requests[0].body["candidates"][0]["messages"]
     assert "hm" not in str(sent)
-    assert sent["content"][1]["text"] == "look"
+    assert sent["content"] == [{"type": "text", "text": "look"}]
     assert sent["tool_calls"][0]["function"]["name"] == "search"
 
 

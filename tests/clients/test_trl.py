@@ -107,6 +107,31 @@ def test_an_evaluation_has_groups_of_one(judged: StandIn) -> None:
     assert reward(["p", "q"], ["0.5", "1.0"]) == [0.5, 1.0]
 
 
+def test_equal_prompts_with_other_references_are_no_group(judged: StandIn) -> None:
+    """An evaluation's rows that only ask the same: each is assessed by its own reference."""
+    reward = reward_of(judged, mode="group", group_size=2, reference_column="solution")
+
+    assert reward(["p", "p"], ["0.5", "1.0"], solution=["a", "b"]) == [0.5, 1.0]
+
+    items = judged.requests[0].body["items"]
+    assert [(item["kind"], item["reference"]) for item in items] == [
+        ("assess", "a"),
+        ("assess", "b"),
+    ]
+
+
+@pytest.mark.parametrize("prompts", ["pp", "pqqr", "pqqqr"])
+def test_an_evaluation_that_repeats_a_prompt_must_say_so(judged: StandIn, prompts: str) -> None:
+    """The message names the setting for it, with which the same batch is judged."""
+    texts = ["0.5"] * len(prompts)
+    with pytest.raises(InvalidRequest, match="split_column"):
+        reward_of(judged, mode="group", group_size=8)(list(prompts), texts)
+
+    told = reward_of(judged, mode="group", group_size=8, split_column="split")
+
+    assert told(list(prompts), texts, split=["test"] * len(texts)) == [0.5] * len(texts)
+
+
 def test_a_split_group_is_a_mistake(judged: StandIn) -> None:
     """Half of a group is not ranked as if it were one."""
     with pytest.raises(InvalidRequest, match="gather"):
@@ -274,6 +299,7 @@ def test_a_mistake_raises(stand_in: StandIn) -> None:
         {"rubric": None},
         {"name": ""},
         {"name": "a b"},
+        {"name": 7},
         {"mode": "pairs"},
         {"mode": "group"},
         {"mode": "group", "group_size": 1},

@@ -202,7 +202,16 @@ def test_a_mistake_raises(coded: StandIn) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"rubric": None}, {"mode": "pairs"}, {"name": "a b"}, {"timeout_s": "x"}], ids=str
+    "given",
+    [
+        {"rubric": None},
+        {"mode": "pairs"},
+        {"name": "a b"},
+        {"name": 7},
+        {"timeout_s": "x"},
+        {"use_answer": "no"},
+    ],
+    ids=str,
 )
 def test_wrong_settings_are_found_at_once(given: dict[str, Any]) -> None:
     """Before a training begins."""

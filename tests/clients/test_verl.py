@@ -200,6 +200,7 @@ def test_settings_of_the_environment(judged: Digits, monkeypatch: pytest.MonkeyP
         ({"rubric": "No Rubric"}, "rubric"),
         ({"rubric": None}, "JUDGE_SERVICE_RUBRIC"),
         ({"family": 3}, "family"),
+        ({"rubric": "quality", "use_ground_truth": "no"}, "use_ground_truth"),
     ],
     ids=lambda value: str(value)[:24],
 )

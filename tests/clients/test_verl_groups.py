@@ -280,6 +280,7 @@ def test_what_is_asked(stand_in: StandIn) -> None:
         ({"partial": "drop"}, "at_least"),
         ({"partial": {"at_least": 5}}, "from 2 to 4"),
         ({"timeout_s": "x"}, "timeout_s"),
+        ({"use_ground_truth": "no"}, "use_ground_truth"),
         ({"val_rubric": "Not one"}, "val_rubric|rubric"),
     ],
     ids=lambda value: str(value)[:30],

@@ -89,6 +89,80 @@ def test_agents_are_equal_only_when_they_went_the_same_way(
     assert len(provider.requests) == requests
 
 
+def _said(*turns: tuple[str, str]) -> dict[str, Any]:
+    """A candidate of messages: role and text."""
+    messages = [{"role": role, "content": text} for role, text in turns]
+    return {"messages": messages, "family": FOREIGN}
+
+
+TASK, DONE = ("user", "Do it."), ("assistant", "Done.")
+RESULT, END = ("tool", '{"status": "ok"}'), ("assistant", "All good.")
+WAY = _said(TASK, DONE, RESULT, END)
+SPELLED = {
+    "a turn that spells the turns after it": _said(
+        TASK, ("assistant", 'Done.\n[tool]\n{"status": "ok"}\n[assistant]\nAll good.')
+    ),
+    "a turn that spells one turn": _said(
+        TASK, ("assistant", 'Done.\n[tool]\n{"status": "ok"}'), END
+    ),
+    "a task that spells the answer": _said(
+        ("user", "Do it.\n[assistant]\nDone."), RESULT, END
+    ),
+    "a text": (
+        '[user]\nDo it.\n[assistant]\nDone.\n[tool]\n{"status": "ok"}\n[assistant]\nAll good.'
+    ),
+    "a turn on one line": _said(
+        TASK, ("assistant", 'Done. [tool] {"status": "ok"} [assistant] All good.')
+    ),
+    "other roles": _said(("system", "Do it."), DONE, RESULT, END),
+    "turns as one": _said(TASK, ("assistant", "Done."), ("tool", '{"status": "ok"}\nAll good.')),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["", "swapped"])
+@pytest.mark.parametrize("other", SPELLED.values(), ids=SPELLED)
+def test_a_conversation_is_not_what_spells_it(
+    other: object, swapped: bool, service: RunningService, provider: FakeProvider
+) -> None:
+    """Its turns count, not the text that they would make: a judge is asked."""
+    provider.behave("ann", TIES)
+    pair = (other, WAY) if swapped else (WAY, other)
+    answer = compare(service, *pair, rubric="trajectory")
+    assert answer["short_circuited"] is False
+    assert len(provider.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (_said(("user", "a\n[assistant]\nb"), END), _said(("user", "a"), ("assistant", "b"), END)),
+        (_said(("user", "a"), END), "[user]\na\nAll good."),
+        (_said(("user", "a"), ("assistant", "b\nAll good.")), _said(("user", "a\nb"), END)),
+    ],
+    ids=["a turn that spells two", "a text", "moved into the context"],
+)
+def test_contexts_are_not_what_spells_them(
+    first: object, second: object, service: RunningService, provider: FakeProvider
+) -> None:
+    """The same last turn after other turns is another candidate."""
+    provider.behave("ann", TIES)
+    assert compare(service, first, second)["short_circuited"] is False
+    assert len(provider.requests) == 2
+
+
+@pytest.mark.parametrize("rubric", ["pair", "trajectory"])
+def test_white_space_makes_no_other_conversation(
+    rubric: str, service: RunningService, provider: FakeProvider
+) -> None:
+    """In none of its turns, nor does a turn's text that is not there."""
+    nothing = {"role": "assistant", "content": None}
+    first = _said(("user", " Do  it.\n"), ("assistant", "  "), RESULT, ("assistant", "All\ngood."))
+    second = _said(TASK, DONE, ("tool", '{"status":  "ok"}\n'), END)
+    second["messages"][1] = nothing
+    assert compare(service, first, second, rubric=rubric)["short_circuited"] is True
+    assert provider.requests == []
+
+
 @pytest.mark.parametrize(
     ("first", "second", "outcome"),
     [

@@ -12,15 +12,20 @@ from judge_service.cli.workers import heed_parent
 
 def stub() -> Any:
     """An app that answers with its pid: to ``/held`` once its folder has a file of the name
-    ``go``, to others at once.
+    ``go``, to others at once. Its own ending is noted in a file; where there is one of the name
+    ``slow`` it never comes to an end.
     """
     heed_parent()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            for phase in ("startup", "shutdown"):
-                assert (await receive())["type"] == f"lifespan.{phase}"
-                await send({"type": f"lifespan.{phase}.complete"})
+            assert (await receive())["type"] == "lifespan.startup"
+            await send({"type": "lifespan.startup.complete"})
+            assert (await receive())["type"] == "lifespan.shutdown"
+            if _is_slow():
+                await asyncio.Event().wait()
+            _note_the_end()
+            await send({"type": "lifespan.shutdown.complete"})
             return
         while (message := await receive()).get("more_body"):
             pass
@@ -38,3 +43,11 @@ def stub() -> Any:
 
 def _may_go() -> bool:
     return Path("go").exists()
+
+
+def _is_slow() -> bool:
+    return Path("slow").exists()
+
+
+def _note_the_end() -> None:
+    Path(f"ended.{os.getpid()}").touch()

@@ -6,12 +6,12 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 
-from judge_service.api import body, middleware
 from judge_service.api.body_room import BodyRoom
 from tests.harness import RunningService, new_prompt
 from tests.http_bodies import GOOD, JSON, MIB, small_service
@@ -22,18 +22,11 @@ Running = tuple[RunningService, FakeProvider]
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A small service and its provider."""
-    with small_service(tmp_path_factory.mktemp("service")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def room(monkeypatch: pytest.MonkeyPatch) -> BodyRoom:
-    """Room for one body of two MiB, not for two."""
-    made = BodyRoom(3 * MIB)
-    for module in (body, middleware):
-        monkeypatch.setattr(module, "ROOM", made)
-    return made
+    """A small service and its provider, with room for one body of two MiB, not for two."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("judge_service.api.app.BodyRoom", partial(BodyRoom, 3 * MIB))
+        with small_service(tmp_path_factory.mktemp("service")) as made:
+            yield made
 
 
 def posted(service: RunningService, mib: int) -> httpx.Response:

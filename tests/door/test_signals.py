@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -109,6 +110,62 @@ def test_a_second_sigterm_hurries(provider: FakeProvider, tmp_path: Path, worker
         service.terminate()
 
         assert all(caller.closed() for caller in callers)
+        assert_ended(service)
+
+
+@BOTH
+def test_a_hurried_stop_closes_what_is_open(
+    provider: FakeProvider, tmp_path: Path, workers: str
+) -> None:
+    """Requests are cut off, but what is yet to be stored is not: the app's own ending is run."""
+    with (
+        served(provider, tmp_path, "--workers", workers, before=STUB) as service,
+        ExitStack() as stack,
+    ):
+        pids = {one.pid for one in service.workers()} or {service.process.pid}
+        callers = holding(service, stack)
+        service.terminate()
+        wait_for(service.is_refusing)
+        service.terminate()
+
+        assert all(caller.closed() for caller in callers)
+        assert_ended(service)
+        assert {path.name for path in tmp_path.glob("ended.*")} == {f"ended.{n}" for n in pids}
+
+
+def test_a_hurried_stop_is_over_soon(provider: FakeProvider, tmp_path: Path) -> None:
+    """Even if the app's own ending is not: that is one line, and the exit code is 0."""
+    guarded = f"{STUB}; s.app = lambda _: s.GuardedStart(stub())"
+    short = f"{guarded}; import judge_service.cli.hurry as h; h.HURRY_S = 0.5; h.CUT_S = 0.1"
+    (tmp_path / "slow").touch()
+    with served(provider, tmp_path, before=short) as service:
+        service.terminate()
+        wait_for(service.is_refusing)
+        service.terminate()
+
+        code, err = service.ended(END_S)
+        lines = [json.loads(line) for line in err.splitlines()]
+        assert code == 0
+        assert [line["level"] for line in lines] == ["warning"]
+        assert "not everything was closed within 0.5 s" in lines[0]["message"]
+
+
+def test_a_signal_to_the_whole_group_is_no_hurry(provider: FakeProvider, tmp_path: Path) -> None:
+    """Workers get it themselves and once more from their parent; requests are answered."""
+    with (
+        served(provider, tmp_path, "--workers", "2", before=STUB) as service,
+        ExitStack() as stack,
+    ):
+        callers = holding(service, stack)
+        service.terminate()
+        for worker in service.workers():
+            worker.terminate()
+        wait_for(service.is_refusing)
+        with pytest.raises(subprocess.TimeoutExpired):
+            service.process.wait(1.0)
+        (tmp_path / "go").touch()
+
+        assert [caller.answer().status for caller in callers] == [200] * IN_FLIGHT
         assert_ended(service)
 
 

@@ -14,6 +14,7 @@ from judge_service.drift.plan import RunData
 from judge_service.drift.position import position_counts
 from judge_service.drift.report import make_report
 from judge_service.drift.side import SideInfo
+from judge_service.drift.words import gate_words
 from judge_service.gold.item import GoldItem, GoldSet
 from judge_service.types import Candidate
 from tests.drift.support import Bench, pairs, points, raised
@@ -71,6 +72,26 @@ def test_too_few_items_pass_no_gate() -> None:
 
     assert found is not None
     assert found["gate"]["passed"] is None
+    assert "too few items" in gate_words(found["gate"])
+
+
+@pytest.mark.parametrize(
+    ("points", "people", "words"),
+    [
+        ([1] * 12, [1, 2, 3] * 4, "the judge's points are all equal"),
+        ([1, 2, 3] * 4, [2] * 12, "people's labels are all equal"),
+    ],
+    ids=["judge", "people"],
+)
+def test_a_gate_that_cannot_be_said_tells_why(
+    points: list[int], people: list[float], words: str
+) -> None:
+    """With items enough, it is not for want of items."""
+    found = against_points(points, people, SCALE, repeat_rho=None, seed=SEED)
+
+    assert found is not None
+    assert found["gate"]["passed"] is None
+    assert words in gate_words(found["gate"])
 
 
 def test_people_on_pairs(bench: Bench) -> None:

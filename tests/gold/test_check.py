@@ -193,7 +193,7 @@ def test_convert_writes_a_gold_set(gold: Said, tmp_path: Path) -> None:
     again = gold("convert", "data.jsonl", "--from", "llmbar", "--out", "out.jsonl")
 
     assert code == 0
-    assert "3 items in out.jsonl, 1 rows left out" in err
+    assert "3 items in out.jsonl, 1 row left out" in err
     assert "line 3: left out: label 7 is none of 0, 1 and 2" in err
     assert len(load_gold(tmp_path / "out.jsonl").items) == 3
     assert again[0] == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from judge_service.api.schemas import AssessBody
 from judge_service.errors import ConfigError
 from judge_service.gold.file import gold_text, load_gold, parse_gold
 from judge_service.gold.item import GoldItem, majority
@@ -20,8 +22,6 @@ from tests.gold.support import line, pair, write
 
 def faults_of(*lines: Any) -> list[str]:
     """What is wrong with these lines."""
-    import json
-
     text = "\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines)
     return parse_gold(text, name="g", where="g.jsonl")[1]
 
@@ -147,6 +147,114 @@ def test_the_digest_is_of_what_is_shown(tmp_path: Path) -> None:
 
     assert first.digest == second.digest
     assert first.digest != third.digest
+
+
+CALL = {"name": "find", "arguments": '{"q": "basil"}', "id": "c1"}
+CHAT_CALL = {"id": "c1", "type": "function", "function": {k: CALL[k] for k in CALL if k != "id"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "read"),
+    [
+        (
+            {"role": "user", "content": [
+                {"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "x"}},
+                {"text": "b"},
+            ]},
+            Message(role="user", text="a\n(image_url part, not shown)\nb"),
+        ),
+        (
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "hm"}, {"type": "refusal", "refusal": "No."},
+            ]},
+            Message(role="assistant", text="No."),
+        ),
+        (
+            {"role": "assistant", "content": None, "refusal": "No.", "reasoning_content": "hm"},
+            Message(role="assistant", text="No."),
+        ),
+        (
+            {"role": "assistant", "content": None, "tool_calls": [CHAT_CALL]},
+            Message(role="assistant", tool_calls=(ToolCall(**CALL),)),
+        ),
+        (
+            {"role": "assistant", "tool_calls": [CALL]},
+            Message(role="assistant", tool_calls=(ToolCall(**CALL),)),
+        ),
+        ({"role": "user", "content": "a", "tool_calls": None}, Message(role="user", text="a")),
+    ],
+    ids=["parts", "reasoning", "refusal", "chat calls", "plain calls", "no calls"],
+)  # fmt: skip
+def test_messages_are_read_as_in_a_request(message: dict[str, Any], read: Message) -> None:
+    """In a prompt, in a candidate, and in a candidate that is a list of messages."""
+    item = parse_gold(
+        json.dumps(line(prompt=[message], candidate={"messages": [message]})), name="g", where="g"
+    )[0].items[0]
+    short = parse_gold(json.dumps(line(candidate=[message])), name="g", where="g")[0].items[0]
+
+    assert item.prompt == (read,)
+    assert item.candidates == short.candidates == (Candidate(messages=(read,)),)
+
+
+ASKED = {"role": "user", "content": "a"}
+BODY = {"rubric": "r", "prompt": "p"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "input_audio"}]},
+        {"role": "assistant", "content": None, "refusal": "No."},
+        {"role": "assistant", "content": None, "tool_calls": [CHAT_CALL]},
+        {"role": "assistant", "content": [{"type": "reasoning", "text": "hm"}]},
+        {"role": "tool", "content": "7", "tool_call_id": "c1", "name": "find"},
+    ],
+    ids=["parts", "refusal", "calls", "reasoning", "tool"],
+)
+def test_a_request_and_a_gold_line_mean_the_same(message: dict[str, Any]) -> None:
+    """What the API takes, a gold file takes, and it is the same message."""
+    candidate = {"messages": [message]}
+    sent = AssessBody.model_validate({**BODY, "candidate": candidate}).request().candidate
+    gold, faults = parse_gold(json.dumps(line(candidate=candidate)), name="g", where="g")
+
+    assert not faults
+    assert gold.items[0].candidates == (sent,)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "only"),
+    [
+        ({"candidate": {"messages": [{"role": "user", "content": 3}]}},
+         "candidate.messages[0].content: must be a text, a list of parts or null"),
+        ({"candidate": [{"role": "user", "content": ["a"]}]},
+         "candidate[0].content[0]: must be a table"),
+        ({"candidate": [{"role": "user", "content": [{"type": "text"}]}]},
+         "candidate[0].content[0]: a text part needs a text"),
+        ({"candidate": [{"role": "user", "tool_calls": ["a"]}]},
+         "candidate[0].tool_calls[0]: must be an object with a function, or with a name"),
+        ({"candidate": [{"role": "user", "tool_calls": [{"function": {}}]}]},
+         "candidate[0].tool_calls[0].function.name: missing"),
+        ({"candidate": []}, "candidate: must have 1 to 4,096 messages"),
+        ({"prompt": [ASKED, 7]}, "prompt[1]: must be a table"),
+        ({"labels": {"quality": ["a"]}}, "labels.quality[0]: must be a number"),
+        ({"family": ["qwen", ""]}, "family[1]: String should have at least 1 character"),
+        ({"family": 7}, "family: must be a word or a list of words"),
+    ],
+)  # fmt: skip
+def test_one_mistake_is_one_fault(wrong: dict[str, Any], only: str) -> None:
+    """Nothing is said of a list's length because of what stands in it, nor of other forms."""
+    assert faults_of({**line(), **wrong}) == [f"g.jsonl: line 1: {only}"]
+
+
+def test_one_mistake_in_a_pair_is_one_fault() -> None:
+    """The same of candidates and choices."""
+    assert faults_of(pair(candidates=["a", 7])) == [
+        "g.jsonl: line 1: candidates[1]: must be a text or an object, or a list of messages"
+    ]
+    assert faults_of(pair(candidates=["a"])) == ["g.jsonl: line 1: candidates: must have 2 entries"]
+    assert faults_of(pair(choice=["left"])) == [
+        "g.jsonl: line 1: choice[0]: Input should be 'first', 'second' or 'tie'"
+    ]
 
 
 words = st.text(max_size=20)

@@ -192,7 +192,7 @@ def test_a_table_with_a_map_of_its_columns(tmp_path: Path) -> None:
     """Two annotators in two columns, an empty cell is no label, a model's name is its family."""
     file = tmp_path / "votes.csv"
     file.write_text(
-        'frage,antwort,von,anna,bert\nWarum?,"Darum, ja.",qwen3-4b,4,5\nWann?,,llama-3,1,\n'
+        'frage,antwort,von,anna,bert\nWarum?,"Darum, ja.",qwen3-4b,4,5\nWann?,Um acht.,llama-3,1,\n'
     )
     columns = parse_columns(
         ["prompt=frage", "candidate=antwort", "model=von", "label.accuracy=anna,bert"]
@@ -204,7 +204,7 @@ def test_a_table_with_a_map_of_its_columns(tmp_path: Path) -> None:
     assert (first.prompt, first.candidates[0].text) == ("Warum?", "Darum, ja.")
     assert first.labels == {"accuracy": (4.0, 5.0)}
     assert first.candidates[0].policy_model == "qwen3-4b"
-    assert second.candidates[0].text == ""
+    assert second.candidates[0].text == "Um acht."
     assert second.labels == {"accuracy": (1.0,)}
 
 

@@ -13,6 +13,7 @@ from judge_service.gold.file import gold_text, parse_gold
 from judge_service.gold.forms.form import Converted, Options
 from judge_service.gold.forms.registry import convert
 from judge_service.gold.forms.table import parse_words
+from judge_service.types import Message
 from tests.gold.test_forms import converted, judged_prompt, mt_vote
 
 WHOLE_PROMPT = (
@@ -291,3 +292,63 @@ def test_a_broken_file_of_many_lines_names_the_line(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="line 4: not JSON"):
         convert("llmbar", file, Options())
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"prompt": "", "answer": "b", "score": 3}, "the prompt is blank"),
+        ({"prompt": " \n", "answer": "b", "score": 3}, "the prompt is blank"),
+        ({"prompt": "a", "answer": "", "score": 3}, "the candidate is blank"),
+        ({"prompt": "a", "answer": "\u200b", "score": 3}, "the candidate is blank"),
+        ({"prompt": "a", "first": "b", "second": "", "choice": "A"}, "the second is blank"),
+        ({"prompt": "a", "first": "b", "second": " ", "choice": "A"}, "a candidate is blank"),
+        ({"prompt": "a", "answer": "b", "score": "1_000"}, "quality: '1_000' is not a number"),
+        ({"prompt": "a", "answer": "b", "score": "\u0665"}, "is not a number"),
+        ({"prompt": "a", "answer": "b", "score": "0x3"}, "is not a number"),
+        ({"prompt": "a", "answer": "b", "score": "4,5"}, "is not a number"),
+        ({"prompt": "a", "answer": "b", "score": True}, "is not a number"),
+        ({"prompt": "a", "answer": "b", "labels": {"q": ["1_0"]}}, "q: '1_0' is not a number"),
+    ],
+)
+def test_a_row_with_nothing_to_judge_or_no_plain_number_is_named(
+    tmp_path: Path, row: dict[str, Any], reason: str
+) -> None:
+    """And left out; the rows beside it are used."""
+    fit = {"prompt": "a", "answer": "b", "score": " +4.5 "}
+
+    found = converted(tmp_path, "table", [fit, row])
+
+    assert [item.labels for item in found.items] == [{"quality": (4.5,)}]
+    ((place, why),) = found.skipped
+    assert place == "line 2"
+    assert reason in why
+
+
+@pytest.mark.parametrize(
+    ("form", "row", "reason"),
+    [
+        ("llmbar", {**ROWS["llmbar"][0], "output_2": " "}, "a candidate is blank"),
+        ("judgebench", {**ROWS["judgebench"][0], "question": ""}, "the prompt is blank"),
+        ("prometheus", {**ROWS["prometheus"][0], "orig_response": ""}, "the candidate is blank"),
+        ("prometheus", {**ROWS["prometheus"][0], "orig_score": "0_4"}, "no score: '0_4'"),
+    ],
+)  # fmt: skip
+def test_the_same_in_public_forms(
+    tmp_path: Path, form: str, row: dict[str, Any], reason: str
+) -> None:
+    """Whatever form the row has."""
+    found = converted(tmp_path, form, [ROWS[form][0], row])
+
+    assert len(found.items) == 1
+    assert [why for _, why in found.skipped] == [reason]
+
+
+def test_conversations_in_parts(tmp_path: Path) -> None:
+    """Lists of parts are read as in a request."""
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Hi?"}, {"type": "image_url"}]}]
+    row = {**ROWS["rewardbench"][2], "prompt": asked}
+
+    (item,) = converted(tmp_path, "rewardbench", [row]).items
+
+    assert item.prompt == (Message(role="user", text="Hi?\n(image_url part, not shown)"),)

@@ -13,6 +13,7 @@ from judge_service.judging.case import Case
 from judge_service.outcome import AssessFailed, AssessOutcome
 from judge_service.request import AssessRequest, CompareRequest
 from judge_service.usage import Usage
+from tests.harness import new_prompt
 from tests.keys.keyed import Keyed, entry, keyed
 
 ANN, BEN = "key-of-ann", "key-of-ben"
@@ -60,7 +61,7 @@ def test_a_request_that_is_shed_is_503(
     """Turned away before any judge was asked: the caller may simply ask again later."""
     _end_in(monkeypatch, Overloaded("the queue is full", retry_after_s=wait), Usage())
 
-    answer = service.assess(ANN)
+    answer = service.assess(ANN, prompt=new_prompt())
 
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == told
@@ -73,7 +74,7 @@ def test_what_was_paid_for_is_an_outcome(service: Keyed, monkeypatch: pytest.Mon
     """Once a judge was asked, the answer is HTTP 200 with what it cost."""
     _end_in(monkeypatch, Overloaded("the queue is full"), Usage(upstream_requests=1))
 
-    answer = service.assess(ANN)
+    answer = service.assess(ANN, prompt=new_prompt())
 
     assert answer.status_code == 200
     assert (answer.json()["status"], answer.json()["reward"]) == ("failed", None)

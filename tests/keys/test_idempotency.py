@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -91,6 +94,62 @@ def test_a_refused_body_does_not_take_the_key(service: Keyed) -> None:
     """A caller may put a mistake right under the same key."""
     assert service.assess(ANN, headers=once("fix"), nonsense=1).status_code == 422
     assert service.assess(ANN, headers=once("fix")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        ("/v1/assess", {"rubric": "qualty"}),
+        ("/v1/assess", {"judges": ["nobody"]}),
+        ("/v1/compare", {"rubric": "qualty"}),
+        ("/v1/rank", {"rubric": "qualty"}),
+        ("/v1/groups/join", {"rubric": "qualty"}),
+        ("/v1/groups/join", {"rubric": "qualty", "size": 2}),
+        ("/v1/bulk", {"rubric": "qualty"}),
+    ],
+)
+def test_a_request_that_is_refused_for_what_it_names_does_not_take_the_key(
+    service: Keyed, path: str, wrong: dict[str, Any]
+) -> None:
+    """An unknown rubric or judge is found out before the key is anybody's."""
+    text = {"text": "x", "family": "own"}
+    own: dict[str, Any] = {
+        "/v1/compare": {"candidates": [text, text]},
+        "/v1/rank": {"candidates": [text, text]},
+        "/v1/groups/join": {"candidate": text, "group": "g", "size": 1, "member": "m"},
+    }.get(path, {"candidate": text})
+    body = {"rubric": "quality", "prompt": "?", **own}
+    key = once(f"fix {path} {wrong}".replace(" ", "-"))
+
+    def sent(one: dict[str, Any]) -> int:
+        whole = {"items": [{"kind": "assess", **one}]} if path == "/v1/bulk" else one
+        return service.post(path, ANN, whole, key).status_code
+
+    assert sent({**body, **wrong}) in {404, 422}
+    assert sent(body) == 200
+    assert sent({**body, "prompt": "Another?"}) == 409
+
+
+@pytest.mark.parametrize("around", [" {}", "{} ", "\t{}\t"])
+def test_white_space_around_a_header_is_not_part_of_it(service: Keyed, around: str) -> None:
+    """As in HTTP; the key is the same one."""
+    address = service.service.http.base_url
+    headers = {
+        "authorization": f"Bearer {ANN}",
+        "content-type": "application/json",
+        "idempotency-key": around.format("padded"),
+        "x-request-timeout-ms": around.format("20000"),
+    }
+
+    def sent(prompt: str) -> int:
+        candidate = {"text": "x", "family": "own"}
+        body = {"rubric": "quality", "prompt": prompt, "candidate": candidate}
+        with closing(HTTPConnection(address.host, address.port, timeout=30)) as connection:
+            connection.request("POST", "/v1/assess", json.dumps(body), headers)
+            return connection.getresponse().status
+
+    assert sent("?") == 200
+    assert sent("!") == 409
 
 
 @pytest.mark.parametrize("key", ["", "two words", "k" * 256, "tab\tkey", b"caf\xc3\xa9"])

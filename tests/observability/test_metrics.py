@@ -265,7 +265,6 @@ EVENTS: list[tuple[Event, str, dict[str, str], float]] = [
 
 def rendered(metrics: PrometheusMetrics) -> list[Metric]:
     """What an adapter renders, read as OpenMetrics."""
-    metrics.flush()
     text = metrics.render("application/openmetrics-text")[0].decode()
     return list(text_string_to_metric_families(text))  # type: ignore[no-untyped-call]
 
@@ -298,7 +297,6 @@ def test_what_is_no_number_enters_no_metric(number: float) -> None:
     metrics.observe(Judged("assess", "r", None, number, None, number))
     metrics.observe(Attempted("a", None, number, Usage(cost_usd=number)))
 
-    metrics.flush()
     text = metrics.render()[0].decode()
     assert "nan" not in text.lower()
     assert " +inf\n" not in text.lower()
@@ -312,7 +310,6 @@ def test_labels_are_bounded() -> None:
     for number in range(MAX_IDS + 50):
         metrics.observe(GroupRanked(f"r{number}", (), False))
 
-    metrics.flush()
     text = metrics.render()[0].decode()
     assert 'judge_service_groups_total{rubric="other"} 50.0' in text
     assert f"r{MAX_IDS}" not in text

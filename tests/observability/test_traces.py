@@ -152,7 +152,7 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch: pytest.MonkeyP
     """In one line, before anything starts."""
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
 
-    with pytest.raises(ConfigError, match=r"pip install 'judge-service\[otel\]'") as caught:
+    with pytest.raises(ConfigError, match=r"pip install '\.\[otel\]'") as caught:
         require_opentelemetry()
 
     assert len(str(caught.value).splitlines()) == 1

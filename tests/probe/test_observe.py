@@ -158,6 +158,26 @@ def test_a_rule_decides_a_pair(rules: list[dict[str, Any]], paid: float) -> None
     assert (seen.paid, seen.stop) == (paid, "rule")
 
 
+@pytest.mark.parametrize(
+    "rules", [[None, SOUND], [SOUND, None], [None, None], [BROKEN, None], [None, BROKEN]]
+)
+def test_a_pair_whose_rules_were_not_run_is_no_number(rules: list[dict[str, Any] | None]) -> None:
+    """One broken rule settles nothing where nothing is known of the other text."""
+    failed = pair(None, (None, None), rules=rules)
+    failed["error"] = {"code": "internal"}
+
+    assert (compared(PAIR, failed).paid, compared(PAIR, failed).code) == (None, "internal")
+
+
+def test_an_answer_whose_rules_were_not_run_is_no_number() -> None:
+    """A rule raised, or nobody had the time to look."""
+    failed = answer(
+        0.0, status="failed", reward=None, rules=None, criteria={}, error={"code": "internal"}
+    )
+
+    assert (assessed(RUBRIC, failed).paid, assessed(RUBRIC, failed).code) == (None, "internal")
+
+
 @pytest.mark.parametrize("content", [{}, {"criteria": [{}]}, {"criteria": 5}])
 def test_what_is_no_rubric_is_refused(content: dict[str, Any]) -> None:
     """A service of another version, say."""

@@ -33,6 +33,7 @@ def service(
     write_rubric(folder, "two", criteria=TWO_CRITERIA)
     write_rubric(folder, "pair", kind="compare", rules=RULES)
     write_rubric(folder, "short-pair", kind="compare", length=LENGTH)
+    write_rubric(folder, "way-pair", kind="compare", judged="trajectory")
     write_rubric(folder, "moving", fallback="family")
     write_rubric(folder, "moving-pair", kind="compare", fallback="family")
     write_rubric(folder, "zero", on_unjudgeable="zero")

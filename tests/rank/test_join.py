@@ -152,6 +152,58 @@ def test_a_client_that_is_gone_can_come_back(
     assert [a["reward"] for a in answers] == [0.25, 0.75, 1.0, 0.0]
 
 
+def test_the_timeout_header_bounds_one_callers_stay(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Waiting and judging together: its member stays for the others, and it may come back."""
+    prompt = new_prompt()
+
+    async def run() -> list[Any]:
+        async with client(service) as http:
+            hurried = await http.post(
+                "/v1/groups/join",
+                json=body(0, TEXTS[0], prompt=prompt),
+                headers={"X-Request-Timeout-Ms": "300"},
+            )
+            rest = [join(http, member=n, text=TEXTS[n], prompt=prompt) for n in (1, 2, 3)]
+            others = await asyncio.gather(*rest)
+            back = await join(http, member=0, text=TEXTS[0], prompt=prompt)
+            return [hurried.elapsed.total_seconds(), hurried.json(), back, *others]
+
+    seconds, hurried, *answers = asyncio.run(run())
+
+    assert seconds < 5.0
+    assert hurried["error"]["code"] == "deadline_exceeded"
+    assert (hurried["error"]["retryable"], hurried["reward"]) == (True, None)
+    assert (hurried["group"]["members"], hurried["group"]["generation"]) == (1, 1)
+    assert [a["reward"] for a in answers] == [0.75, 0.25, 1.0, 0.0]
+
+
+def test_the_timeout_header_of_one_does_not_shorten_the_judging(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Who is in a hurry is told so; the others have their rewards."""
+    provider.behave("main", behaviours.slow(behaviours.honest(), 1.0))
+    prompt = new_prompt()
+
+    async def run() -> list[Any]:
+        async with client(service) as http:
+            hurried = http.post(
+                "/v1/groups/join",
+                json=body(0, TEXTS[0], prompt=prompt),
+                headers={"X-Request-Timeout-Ms": "400"},
+            )
+            rest = [join(http, member=n, text=TEXTS[n], prompt=prompt) for n in (1, 2, 3)]
+            first, *others = await asyncio.gather(hurried, *rest)
+            return [first.json(), *others]
+
+    hurried, *others = asyncio.run(run())
+
+    assert hurried["error"]["code"] == "deadline_exceeded"
+    assert [a["reward"] for a in others] == [0.25, 1.0, 0.0]
+    assert sum(a["usage"]["upstream_requests"] for a in others) == len(provider.requests) == 4
+
+
 def test_a_group_that_is_not_complete_fails_for_all(
     service: RunningService, provider: FakeProvider
 ) -> None:
@@ -161,12 +213,14 @@ def test_a_group_that_is_not_complete_fails_for_all(
 
     assert {a["error"]["code"] for a in answers} == {"cohort_incomplete"}
     assert all(a["error"]["retryable"] for a in answers)
+    assert {(a["group"]["members"], a["group"]["partial"]) for a in answers} == {(3, False)}
     assert provider.requests == []
 
     straggler = service.http.post(
         "/v1/groups/join", json=body(3, TEXTS[3], prompt=prompt, deadline_s=0.3)
     ).json()
     assert straggler["error"]["code"] == "cohort_incomplete"
+    assert (straggler["group"]["members"], straggler["group"]["partial"]) == (3, False)
 
 
 def test_a_partial_group_can_be_enough(service: RunningService, provider: FakeProvider) -> None:
@@ -291,6 +345,7 @@ def test_an_outage_is_no_number(service: RunningService, provider: FakeProvider)
     answers = all_join(service, prompt=new_prompt(), judges=["failing"])
 
     assert {a["error"]["code"] for a in answers} == {"upstream_auth"}
+    assert {a["group"]["members"] for a in answers} == {4}
 
 
 def test_members_in_a_hurry_and_others_are_one_group(

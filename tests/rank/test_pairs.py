@@ -56,21 +56,55 @@ def test_inconsistent_pairs_have_no_vote(service: RunningService, provider: Fake
     assert answer["pairs"]["inconsistent"] == 1
 
 
-def test_a_member_without_a_decided_pair(service: RunningService, provider: FakeProvider) -> None:
-    """All pairs of one member flip: the group fails and names it."""
+@pytest.mark.parametrize("script", [behaviours.first_position(), faults.status_error(401)],
+                         ids=["flips", "fails"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("texts", "rewards"),
+    [
+        (["4 a", "2 b", "3 c", "5 d"], [0.5, None, 0.0, 1.0]),
+        (["4 a", "2 b", "3 c"], [1.0, None, 0.0]),
+        (["4 a", "2 b", "3 c", "forbidden"], [1.0, None, 0.0, 0.0]),
+    ],
+    ids=["4", "3", "with a rule broken"],
+)
+def test_a_member_without_a_decided_pair(
+    service: RunningService,
+    provider: FakeProvider,
+    script: behaviours.Behaviour,
+    texts: list[str],
+    rewards: list[float | None],
+) -> None:
+    """The group fails and names it; the others, whose pairs are decided, are told what they won."""
+    undecided = behaviours.when(
+        lambda s: "2 b" in s.candidates.values(), script, behaviours.honest()
+    )
+    provider.behave("main", undecided)
+    answer = rank(service, texts, rubric="pair")
+
+    assert answer["status"] == "failed"
+    assert answer["rewards"] is answer["ranks"] is None
+    assert answer["candidates"][1]["error"]["code"] == answer["error"]["code"]
+    assert [member["reward"] for member in answer["candidates"]] == rewards
+    assert answer["error"]["message"].startswith("candidates[1]: ")
+
+
+def test_where_too_little_is_decided_nobody_has_won_anything(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Two decided pairs of the other four members' six do not rank them."""
+    decided = [{"4 a", "3 c"}, {"5 d", "1 e"}]
     flips = behaviours.when(
-        lambda s: "2 b" in s.candidates.values(), behaviours.first_position(), behaviours.honest()
+        lambda s: set(s.candidates.values()) in decided,
+        behaviours.honest(),
+        behaviours.first_position(),
     )
     provider.behave("main", flips)
-    answer = rank(service, ["4 a", "2 b", "3 c", "5 d"], rubric="pair")
+    answer = rank(service, ["4 a", "2 b", "3 c", "5 d", "1 e"], rubric="pair")
 
     assert answer["error"]["code"] == "inconclusive"
-    assert answer["candidates"][1]["error"]["code"] == "inconclusive"
     assert all(member["reward"] is None for member in answer["candidates"])
-    assert answer["error"]["message"].startswith("candidates[1]: ")
-    told = [member["error"]["message"].startswith("candidates[1]: ")
-            for member in answer["candidates"]]  # fmt: skip
-    assert told == [True, False, True, True]
+    told = [m["error"]["message"].startswith("candidates[1]: ") for m in answer["candidates"]]
+    assert told == [True, False, True, True, True]
 
 
 def test_a_member_is_undecided_for_its_own_reason(

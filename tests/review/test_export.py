@@ -208,23 +208,24 @@ def test_a_jsonl_sheet_has_null_labels(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "says"),
+    ("args", "code", "says"),
     [
-        ([], "--out: name the sheet"),
-        (["--out", "sheet.xlsx"], "ends neither with .csv nor with .jsonl"),
-        (["--out", "sheet.csv"], "give results of a batch (with --items), or --runs with --gold"),
-        (["--out", "sheet.csv", "--runs", "no.runs"], "--gold: name the gold set"),
-        (["no.jsonl", "--out", "sheet.csv"], "--items: name the batch"),
-        (["no.jsonl", "--items", "no.jsonl", "--out", "sheet.csv"], "no.jsonl: No such file"),
+        ([], 2, "--out: name the sheet"),
+        (["--out", "sheet.xlsx"], 1, "ends neither with .csv nor with .jsonl"),
+        (["--out", "sheet.csv"], 2, "give results of a batch (with --items), or --runs with"),
+        (["--out", "sheet.csv", "--runs", "no.runs"], 2, "--gold: name the gold set"),
+        (["no.jsonl", "--out", "sheet.csv"], 2, "--items: name the batch"),
+        (["no.jsonl", "--items", "no.jsonl", "--out", "sheet.csv"], 1, "no.jsonl: No such file"),
     ],
     ids=["no out", "ending", "no source", "no gold", "no items", "no file"],
 )
-def test_a_mistake_is_one_line(bench: Bench, args: list[str], says: str) -> None:
-    """Exit code 1, and nothing is written."""
+def test_a_mistake_is_one_line(bench: Bench, args: list[str], code: int, says: str) -> None:
+    """Exit code 2 for a missing option, else 1, and nothing is written."""
     ran = export(bench, *args)
 
-    assert ran.code == 1
+    assert ran.code == code
     assert says in ran.err
+    assert len(ran.err.splitlines()) == 1
     assert not list(bench.folder.glob("sheet*"))
 
 

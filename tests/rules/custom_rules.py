@@ -61,4 +61,11 @@ def breaks(given: RuleInput) -> Finding:
     raise KeyError(given.text)
 
 
+def breaks_on(given: RuleInput, word: str) -> Finding:
+    """A function that raises where the text has a word."""
+    if word in given.text:
+        raise RuntimeError(given.text)
+    return Finding(True, 0.5)
+
+
 not_a_rule = 7

@@ -95,6 +95,54 @@ def test_different_numbers(text: str, reference: str) -> None:
     assert not passes(rule("matches_reference", mode="number"), text, reference=reference)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the answer is not 5",
+        "The answer isn't 5",
+        "The answer is definitely not 5.",
+        "It isn’t 5.",
+        "It cannot be 5",
+        "x does not equal 5",
+        "5 is wrong",
+        "**5** is not the answer.",
+        "x ≠ 5",
+        r"x \neq 5",
+        "x != 5",
+        "<answer>not 5</answer>",
+        "It is 7, not 5.",
+    ],
+)
+def test_a_number_that_is_denied_is_not_the_answer(text: str) -> None:
+    """Naming the reference to say that it is not so is no right answer."""
+    assert not passes(rule("matches_reference", mode="number"), text, reference="5")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is 5, not 7.",
+        "5 instead of 7",
+        "The answer is not 7 but 5.",
+        "The answer is not 7.\n\nAnswer: 5",
+        "7 is incorrect; 5 is correct",
+        "x is not negative, so x = 5",
+        "x is not 0, so the answer is 5",
+        "There are 5 values where x is not 0.",
+        "not only 3 but 5",
+        "I was not sure, but 5",
+        "I can't find any other. So: 5",
+        "The answer is 5, which is not wrong",
+        r"\boxed{5}, not 6",
+        "5 is not too large",
+        "Why not? 5",
+    ],
+)
+def test_other_denials_do_not_touch_the_number(text: str) -> None:
+    """A right answer that says "not" of something else, or denies another number, is right."""
+    assert passes(rule("matches_reference", mode="number"), text, reference="5")
+
+
 def test_tolerance_is_relative() -> None:
     """Decimals within it are equal; integers are compared exactly."""
     made = rule("matches_reference", mode="number", tolerance=0.01)
@@ -121,6 +169,13 @@ def test_tolerance_is_relative() -> None:
         ("Ｂ", "B"),
         ("Option B is right", "B"),
         ("The answer is A and C", "A, C"),
+        ("A, B", "AB"),
+        ("AB", "A, B"),
+        ("The answer is ACD.", "A, C and D"),
+        (r"\boxed{\text{AC}}", "AC"),
+        ("Both hold, so\nAB", "AB"),
+        ("B) is not a mammal", "B"),
+        ("Answer: B) is wrong about whales", "B"),
     ],
 )
 def test_the_same_choice(text: str, reference: str) -> None:
@@ -140,6 +195,9 @@ def test_the_same_choice(text: str, reference: str) -> None:
         (r"\boxed{A, B}", "A"),
         ("ABCD", "A"),
         ("Better", "B"),
+        ("ABC", "AB"),
+        ("A", "AB"),
+        ("Answer: B is wrong", "B"),
         ("The answer is not B", "B"),
         ("", "A"),
     ],
@@ -157,6 +215,7 @@ def test_another_choice_or_none(text: str, reference: str) -> None:
         ("number", ""),
         ("multiple_choice", "\u200b"),
         ("multiple_choice", "no letter"),
+        ("multiple_choice", "BAD"),
     ],
 )
 def test_a_missing_reference_is_the_callers_mistake(mode: str, reference: str | None) -> None:

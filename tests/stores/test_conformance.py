@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -210,6 +211,30 @@ def test_a_lease_has_as_many_owners_as_allowed(opens: Opens) -> None:
             assert await hold(store, "lease", "new", 3) is False
             await until(lambda: _given_back(store, inside))
             assert await hold(store, "lease", inside, 3) is False
+
+    run(work())
+
+
+def test_places_under_changing_limits(opens: Opens) -> None:
+    """Whatever limits are asked for, a place is had where fewer than that are taken or where it was
+    had before; being turned away takes nobody's place.
+    """
+    dice = Random(7)  # noqa: S311
+
+    async def work() -> None:
+        async with opens() as store:
+            inside: set[str] = set()
+            for _ in range(200):
+                owner, limit = f"o{dice.randrange(7)}", dice.randint(1, 5)
+                if dice.random() < 0.3:
+                    # Held for no time is given back, and known to be.
+                    await hold(store, "lease", owner, limit, 0.0)
+                    inside.discard(owner)
+                    continue
+                expected = owner in inside or len(inside) < limit
+                assert await hold(store, "lease", owner, limit) is expected
+                inside |= {owner} if expected else set()
+                assert set(await sure(lambda: store.holders("lease"))) == inside
 
     run(work())
 

@@ -7,12 +7,14 @@ from random import Random
 
 from tests.redis_proxy import delaying_proxy
 from tests.redis_server import RedisServer
-from tests.stores.support import found, is_well, redis_store, run, until
+from tests.stores.support import found, hold, is_well, redis_store, run, sure, until
 
 SLOW_S = 0.02
 """The longest that the proxy holds an answer back: inside the limit, most of the time."""
 TOO_SLOW_S = 0.08
 """Beyond the limit, now and then."""
+CUT_OFF_S = 0.3
+"""Always beyond it."""
 
 
 def test_answers_belong_to_their_keys(redis: RedisServer) -> None:
@@ -95,3 +97,29 @@ def test_a_slow_network_is_left(redis: RedisServer) -> None:
 async def _in_trouble(trouble: object) -> bool:
     assert callable(trouble)
     return await trouble() is not None
+
+
+def test_no_place_for_one_that_was_turned_away_and_cut_off(redis: RedisServer) -> None:
+    """Who asks for a place of a full lease and hears nothing in time, has none when it asks
+    again, and takes none from those who come when one is free.
+    """
+    delays = {"s": 0.0}
+
+    async def work() -> None:
+        async with (
+            delaying_proxy(redis.port, lambda: delays["s"]) as port,
+            redis_store(f"redis://127.0.0.1:{port}") as store,
+            redis_store(redis.url) as direct,
+        ):
+            assert await hold(direct, "lease", "inside")
+            await until(lambda: is_well(store))
+            delays["s"] = CUT_OFF_S
+            assert await store.hold("lease", "late", 1, 60.0) is None
+            delays["s"] = 0.0
+            await until(lambda: is_well(store))
+            assert await hold(store, "lease", "late") is False
+            assert await sure(lambda: direct.holders("lease")) == ["inside"]
+            await direct.drop("lease", "inside")
+            assert await hold(direct, "lease", "next")
+
+    run(work())

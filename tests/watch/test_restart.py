@@ -220,7 +220,7 @@ def test_the_command_shows_alarms(cli: Cli, provider: FakeProvider, folder: Path
     assert "one false alarm in 20,000" in shown.flat
     assert other.code == 3
     assert (reset.code, after.code) == (0, 3)
-    assert "1 alarms went with it" in reset.err
+    assert "1 alarm went with it" in reset.err
 
 
 def test_the_command_where_watching_is_off(cli: Cli, provider: FakeProvider, folder: Path) -> None:

@@ -25,7 +25,8 @@ from judge_client.errors import InvalidRequest, JudgingFailed
 from judge_client.pace import Deadline
 from judge_client.requests import Assess, Rank
 from judge_client.results import Assessed, AssessFailed, Failure, Ranked, RankFailed
-from judge_client.rollouts import candidate_of, row_of
+from judge_client.rollouts import candidate_of
+from judge_client.rows import row_of
 from judge_client.settings import Settings
 from judge_client.trainer_numbers import numbers
 

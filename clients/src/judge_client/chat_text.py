@@ -7,52 +7,29 @@ part of what is said; a text in no known template stays as it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-MAX_TURNS = 1024
-_WORD = r"(?P<role>[A-Za-z_]{1,32})"
+from judge_client.chat_template_table import BEGINNINGS, ROLES, TEMPLATES, TRAILING, Template
+
+MAX_TURNS = 4_096
+"""A prompt that seems to have more is one text."""
+_BEGINNINGS = re.compile(BEGINNINGS)
+_SYSTEM = re.compile(r"\A\s*<<SYS>>\n?(?P<system>.*?)\n?<</SYS>>\s*", re.DOTALL)
+_IMAGES = re.compile(r"(?:<\|vision_start\|>)?(?:<\|(?:image|video)_pad\|>)+(?:<\|vision_end\|>)?")
+_ROLE = re.compile(r"[a-z_]{1,32}")
+"""What a message's role may be at the service."""
+_NO_THOUGHT = re.compile(r"\s*(?:<think>)?\s*</think>\s*")
+_CLOSING, _OPENING = "</s>", "<s>"
 
 
 @dataclass(frozen=True, slots=True)
-class _Template:
-    """``head`` opens a turn and says whose it is, ``end`` closes one."""
-
-    head: re.Pattern[str]
-    end: tuple[str, ...]
-
-
-_TEMPLATES = (
-    # ChatML: Qwen and many others.
-    _Template(re.compile(rf"<\|im_start\|>{_WORD}(?:\n|\Z)"), ("<|im_end|>",)),
-    # Llama 3.
-    _Template(
-        re.compile(rf"<\|start_header_id\|>{_WORD}<\|end_header_id\|>\n{{0,2}}"),
-        ("<|eot_id|>", "<|eom_id|>"),
-    ),
-    # Gemma.
-    _Template(re.compile(rf"<start_of_turn>{_WORD}(?:\n|\Z)"), ("<end_of_turn>",)),
-    # DeepSeek.
-    _Template(
-        re.compile(r"<｜(?P<role>System|User|Assistant)｜>"),
-        ("<｜end▁of▁sentence｜>",),
-    ),
-    # GLM, Phi, Zephyr.
-    _Template(
-        re.compile(r"<\|(?P<role>system|user|assistant|observation|tool)\|>\n?"),
-        ("<|end|>", "<|endoftext|>"),
-    ),
-)
-_BEFORE = re.compile(
-    r"\A(?:<\|begin_of_text\|>|<｜begin▁of▁sentence｜>|<s>|<bos>|\[gMASK\]|<sop>|<\|endoftext\|>)+"
-)
-_NO_THOUGHT = re.compile(r"\s*(?:<think>)?\s*</think>\s*")
-_ROLES = {"model": "assistant", "observation": "tool", "ipython": "tool"}
-_TRAILING = (
-    "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|end|>",
-    "<|user|>", "<|observation|>", "<|return|>", "<end_of_turn>", "<eos>", "</s>",
-    "<｜end▁of▁sentence｜>", "<｜▁pad▁｜>", "<pad>", "<|pad|>",
-)  # fmt: skip
+class _Turn:
+    role: str
+    text: str
+    closed: bool
 
 
 def exchange(prompt: str, response: str) -> tuple[str | list[dict[str, Any]], str]:
@@ -62,63 +39,92 @@ def exchange(prompt: str, response: str) -> tuple[str | list[dict[str, Any]], st
     beginning, unless nothing follows or it is a thought of nothing.
     """
     said = without_end(response)
-    begins = _BEFORE.match(prompt)
-    text = prompt[begins.end() :] if begins else prompt
-    turns, opened = _turns(text)
-    if turns is None:
-        return text, said
+    template = _template_of(prompt)
+    if template is None:
+        return _BEGINNINGS.sub("", prompt, count=1), said
+    turns, before = _turns(prompt, template)
+    opened = ""
+    if turns[-1].role == "assistant" and not turns[-1].closed:
+        opened = turns.pop().text
     if _NO_THOUGHT.fullmatch(opened) or not said.strip():
         opened = ""
-    return turns or "", opened + said
+    return list(_messages(before, turns)) or "", opened + said
 
 
 def without_end(response: str) -> str:
     """A response without the special tokens at its end; the same text where there are none."""
     end = kept = len(response)
+    struck = _OPENING in response
+    token = ""
     while True:
         while end and response[end - 1].isspace():
             end -= 1
-        token = next((token for token in _TRAILING if response.endswith(token, 0, end)), None)
-        if token is None:
+        # Padding is one token, many times.
+        if not token or not response.endswith(token, 0, end):
+            if not response.endswith(TRAILING, 0, end):
+                return response[:kept]
+            token = next(token for token in TRAILING if response.endswith(token, 0, end))
+        # In a text that strikes something out it may be the end of that.
+        if token == _CLOSING and struck:
             return response[:kept]
         end -= len(token)
         kept = end
 
 
-def _turns(text: str) -> tuple[list[dict[str, Any]] | None, str]:
-    """The turns before the one that the prompt opens, and what that one begins with."""
-    for template in _TEMPLATES:
-        heads = list(template.head.finditer(text))
-        if not heads or len(heads) > MAX_TURNS:
-            continue
-        # A template begins the text, but for what some put before the first turn.
-        if heads[0].start() and heads[-1]["role"].lower() not in ("assistant", "model"):
-            continue
-        return _read(text, template, heads)
-    return None, ""
+def _template_of(text: str) -> Template | None:
+    """The template that ``text`` is written in: it begins with one, or ends where one lets the
+    assistant speak.
+    """
+    begins = _BEGINNINGS.match(text)
+    start = begins.end() if begins else 0
+    for template in TEMPLATES:
+        if template.header.match(text, start):
+            return template if len(_heads(text, template)) <= MAX_TURNS else None
+    for template in TEMPLATES:
+        heads = _heads(text, template)
+        if len(heads) > MAX_TURNS:
+            return None
+        if heads and _role(heads[-1]) == "assistant" and _opens(text[heads[-1].end() :]):
+            return template
+    return None
 
 
-def _read(
-    text: str, template: _Template, heads: list[re.Match[str]]
-) -> tuple[list[dict[str, Any]], str]:
-    turns: list[dict[str, Any]] = []
-    before = text[: heads[0].start()].strip()
-    if before:
-        turns.append({"role": "system", "content": before})
+def _heads(text: str, template: Template) -> list[re.Match[str]]:
+    """The headers in a text, one more than ``MAX_TURNS`` of them at most."""
+    return list(islice(template.header.finditer(text), MAX_TURNS + 1))
+
+
+def _opens(rest: str) -> bool:
+    return not rest.strip() or rest.strip().startswith(("<think>", "</think>"))
+
+
+def _turns(text: str, template: Template) -> tuple[list[_Turn], str]:
+    """The turns of a text, and what stands before the first."""
+    heads = _heads(text, template)
     ends = [head.start() for head in heads[1:]] + [len(text)]
-    closed = True
+    turns = []
     for head, end in zip(heads, ends, strict=True):
-        said = text[head.end() : end]
-        role = head["role"].lower()
-        closed = False
-        for token in template.end:
-            said, mark, rest = said.partition(token)
-            if mark:
-                # Nothing that somebody wrote behind the end of a turn is lost.
-                said += f"\n{rest.strip()}" if rest.strip() else ""
-                closed = True
-        turns.append({"role": _ROLES.get(role, role), "content": said})
-    opened = ""
-    if not closed and turns[-1]["role"] == "assistant":
-        opened = turns.pop()["content"]
-    return turns, opened
+        said, *rest = template.end.split(text[head.end() : end])
+        # Nothing that somebody wrote behind the end of a turn is lost.
+        more = [part.strip() for part in rest if part.strip()]
+        whole = "\n".join([said.strip(template.padding), *more])
+        turns.append(_Turn(role=_role(head), text=whole, closed=bool(rest)))
+    return turns, _BEGINNINGS.sub("", text[: heads[0].start()], count=1).strip()
+
+
+def _messages(before: str, turns: list[_Turn]) -> Iterator[dict[str, Any]]:
+    if before:
+        yield {"role": "system", "content": before}
+    for turn in turns:
+        text = _IMAGES.sub("(image, not shown)", turn.text)
+        system = _SYSTEM.match(text) if turn.role == "user" else None
+        if system:
+            yield {"role": "system", "content": system["system"]}
+            text = text[system.end() :]
+        yield {"role": turn.role, "content": text}
+
+
+def _role(head: re.Match[str]) -> str:
+    role = head["role"].strip().lower()
+    known = ROLES.get(role, role)
+    return known if _ROLE.fullmatch(known) else "user"

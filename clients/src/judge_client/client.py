@@ -9,8 +9,18 @@ from typing import Any, Literal, TypeVar
 from judge_client.async_client import AsyncJudgeClient, Prompt
 from judge_client.candidate import CandidateLike
 from judge_client.loop_thread import LOOP
-from judge_client.requests import Assess, Compare, Join, Rank, Request
-from judge_client.results import AssessOutcome, CompareOutcome, JoinOutcome, RankOutcome
+from judge_client.requests import Assess, Compare, Join, Rank, Request, failed_all
+from judge_client.results import (
+    AssessFailed,
+    AssessOutcome,
+    CompareFailed,
+    CompareOutcome,
+    Failure,
+    JoinFailed,
+    JoinOutcome,
+    RankFailed,
+    RankOutcome,
+)
 from judge_client.settings import Purpose, Settings
 
 R = TypeVar("R")
@@ -64,7 +74,7 @@ class JudgeClient:
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        LOOP.run(self._inner.aclose())
+        LOOP.run(self._inner.aclose(), _nothing)
 
     # One request.
 
@@ -86,7 +96,8 @@ class JudgeClient:
             self._inner.assess(
                 prompt, candidate, rubric=rubric, reference=reference, judges=judges,
                 panel_size=panel_size, purpose=purpose, metadata=metadata, timeout_s=timeout_s,
-            )
+            ),
+            lambda failure: AssessFailed(error=failure),
         )  # fmt: skip
 
     def compare(
@@ -108,7 +119,8 @@ class JudgeClient:
             self._inner.compare(
                 prompt, first, second, rubric=rubric, reference=reference, judges=judges,
                 panel_size=panel_size, purpose=purpose, metadata=metadata, timeout_s=timeout_s,
-            )
+            ),
+            lambda failure: CompareFailed(error=failure),
         )  # fmt: skip
 
     def rank(
@@ -133,7 +145,8 @@ class JudgeClient:
                 reference=reference, judges=judges, panel_size=panel_size, purpose=purpose,
                 metadata=metadata,
                 timeout_s=timeout_s,
-            )
+            ),
+            lambda failure: RankFailed(error=failure),
         )  # fmt: skip
 
     def join(
@@ -162,12 +175,13 @@ class JudgeClient:
                 group, size, member, prompt, candidate, deadline_s=deadline_s, partial=partial,
                 run=run, rubric=rubric, reference=reference, purpose=purpose, metadata=metadata,
                 timeout_s=timeout_s,
-            )
+            ),
+            lambda failure: JoinFailed(error=failure),
         )  # fmt: skip
 
     def ask(self, request: Request[R], *, timeout_s: float | None = None) -> R:
         """The result of any request. Raises RequestRefused."""
-        return LOOP.run(self._inner.ask(request, timeout_s=timeout_s))
+        return LOOP.run(self._inner.ask(request, timeout_s=timeout_s), request.failed)
 
     # Many requests.
 
@@ -175,19 +189,23 @@ class JudgeClient:
         self, requests: Sequence[Assess], *, timeout_s: float | None = None
     ) -> list[AssessOutcome]:
         """Assess many candidates in one POST (several above 1,024), in order."""
-        return LOOP.run(self._inner.assess_many(requests, timeout_s=timeout_s))
+        return LOOP.run(
+            self._inner.assess_many(requests, timeout_s=timeout_s), failed_all(requests)
+        )
 
     def compare_many(
         self, requests: Sequence[Compare], *, timeout_s: float | None = None
     ) -> list[CompareOutcome]:
         """Compare many pairs in one POST (several above 1,024), in order."""
-        return LOOP.run(self._inner.compare_many(requests, timeout_s=timeout_s))
+        return LOOP.run(
+            self._inner.compare_many(requests, timeout_s=timeout_s), failed_all(requests)
+        )
 
     def rank_many(
         self, requests: Sequence[Rank], *, timeout_s: float | None = None
     ) -> list[RankOutcome]:
         """Rank many groups in one POST (several above 1,024), in order."""
-        return LOOP.run(self._inner.rank_many(requests, timeout_s=timeout_s))
+        return LOOP.run(self._inner.rank_many(requests, timeout_s=timeout_s), failed_all(requests))
 
     def join_many(
         self, requests: Sequence[Join], *, timeout_s: float | None = None
@@ -197,14 +215,14 @@ class JudgeClient:
         ``timeout_s`` is the whole time of them all. Raises RequestRefused when one of them is a
         mistake.
         """
-        return LOOP.run(self._inner.join_many(requests, timeout_s=timeout_s))
+        return LOOP.run(self._inner.join_many(requests, timeout_s=timeout_s), failed_all(requests))
 
     def bulk(self, requests: Sequence[Request[R]], *, timeout_s: float | None = None) -> list[R]:
         """The results of requests of any kind but ``Join``, in order, each with its own status.
 
         Raises RequestRefused when one of them is a mistake; then none is judged.
         """
-        return LOOP.run(self._inner.bulk(requests, timeout_s=timeout_s))
+        return LOOP.run(self._inner.bulk(requests, timeout_s=timeout_s), failed_all(requests))
 
     # Looking.
 
@@ -213,4 +231,8 @@ class JudgeClient:
 
         Raises RequestRefused: NotFound where there is no such rubric, AccessDenied without a key.
         """
-        return LOOP.run(self._inner.rubric(rubric, timeout_s=timeout_s))
+        return LOOP.run(self._inner.rubric(rubric, timeout_s=timeout_s), lambda failure: failure)
+
+
+def _nothing(failure: Failure) -> None:
+    """What closing comes to where no loop is there: nothing was open."""

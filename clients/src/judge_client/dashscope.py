@@ -2,8 +2,8 @@
 
     from judge_client.dashscope import JudgeRewardProcessor
 
-The SDK comes from the function's runtime, or from
-``pip install 'judge-service-client[dashscope]'``.
+The SDK comes from the function's runtime, or from ``pip install './clients[dashscope]'`` in a
+checkout of the service.
 """
 
 from __future__ import annotations

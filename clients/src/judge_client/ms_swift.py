@@ -21,7 +21,7 @@ from judge_client import shared
 from judge_client.errors import ConfigError, JudgingFailed
 from judge_client.hold import hold
 from judge_client.loop_thread import LOOP
-from judge_client.requests import Request
+from judge_client.requests import Request, failed_all
 from judge_client.results import Failure
 from judge_client.rollouts import shares_of
 from judge_client.settings import Settings
@@ -150,7 +150,8 @@ class JudgeORM:
 
     def _held(self, requests: Sequence[Request[Any]]) -> list[Any]:
         client = shared.client_of(self._settings)
-        return LOOP.run(hold(client, requests, give_up=self.on_fail == "raise"))
+        held = hold(client, requests, give_up=self.on_fail == "raise")
+        return LOOP.run(held, failed_all(requests))
 
     def _grouped(self, samples: Sequence[Sample]) -> list[float | Failure]:
         everybody, start = gather(samples) if self.across_ranks == "gather" else (samples, 0)
@@ -177,10 +178,8 @@ def _whole(value: object) -> int | None:
 
 
 def _made(name: str, told: Mapping[str, Any]) -> type[JudgeORM]:
-    if not name.isidentifier():
-        raise ConfigError("name: not the name of a metric")
     attributes = {**told, "_is_made": True, "__doc__": JudgeORM.__doc__}
-    return cast("type[JudgeORM]", type(name, (JudgeORM,), attributes))
+    return cast("type[JudgeORM]", type(shared.metric_name(name), (JudgeORM,), attributes))
 
 
 def _unpickled(name: str, told: Mapping[str, Any], size: int | None) -> JudgeORM:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
 import weakref
 from collections.abc import AsyncGenerator
-from functools import cache
 
 import httpx
 
+from judge_client.connections import certificates
 from judge_client.settings import Settings
 
 CONNECT_S = 5.0
@@ -73,16 +72,8 @@ class Pools:
             ),
             trust_env=not self._settings.is_local,
             follow_redirects=False,
-            verify=_certificates(),
+            verify=certificates(self._settings.scheme),
         )
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Whom to trust. Reading it takes a tenth of a second, in which a loop stands still; it is the
-    same for every pool of the process.
-    """
-    return httpx.create_ssl_context()
 
 
 async def _keep(http: httpx.AsyncClient, ends: contextlib.ExitStack) -> Keeper:

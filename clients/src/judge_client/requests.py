@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -34,6 +34,7 @@ from judge_client.results import (
 from judge_client.settings import Purpose, Settings, check_purpose
 
 Kind = Literal["assess", "compare", "rank", "join"]
+R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 MIB = 1024 * 1024
 
@@ -282,3 +283,8 @@ class Join(Request[JoinOutcome]):
     def failed(self, failure: Failure) -> JoinOutcome:
         """No share."""
         return JoinFailed(error=failure)
+
+
+def failed_all(requests: Sequence[Request[R]]) -> Callable[[Failure], list[R]]:
+    """What becomes of all of these requests by one failure: a result for each, in order."""
+    return lambda failure: [request.failed(failure) for request in requests]

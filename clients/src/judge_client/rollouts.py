@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from judge_client.candidate import Candidate
-from judge_client.errors import InvalidRequest
 from judge_client.requests import Assess
 from judge_client.results import Assessed, Failed, Failure, Joined, Outcome, Ranked
-from judge_client.rows import Row, rows_of
+from judge_client.rows import Row
 from judge_client.settings import MAX_POLICY_MODEL, Settings
-from judge_client.trainer_input import reference_of
 from judge_client.trainer_numbers import PLACEHOLDERS, numbers
-
-
-def row_of(prompt: object, completion: object, reference: object = None) -> Row:
-    """Prompt, completion and reference in the service's forms: texts, or messages as dicts or as
-    objects of a trainer's own. Raises InvalidRequest.
-    """
-    (row,) = rows_of([_plain(prompt)], [_plain(completion)], [reference_of(reference)])
-    return row
 
 
 def candidate_of(
@@ -70,31 +57,3 @@ def metrics_of(result: object) -> dict[str, float]:
     if isinstance(result, (Assessed, Joined)):
         return numbers(result, result.reward)
     return dict(PLACEHOLDERS)
-
-
-def _plain(given: object) -> Any:
-    """A text as it is, messages as dicts. Raises InvalidRequest for what is neither."""
-    if given is None or isinstance(given, str):
-        return given
-    if isinstance(given, Mapping) or not isinstance(given, Iterable):
-        raise InvalidRequest("messages: neither a text nor a list of messages", field="messages")
-    return [_message(message) for message in given]
-
-
-def _message(message: object) -> Any:
-    turn = _dict(message)
-    if not isinstance(turn, dict):
-        return turn
-    for name in ("content", "tool_calls"):
-        parts = turn.get(name)
-        if isinstance(parts, (list, tuple)):
-            turn[name] = [_dict(part) for part in parts]
-    return turn
-
-
-def _dict(value: object) -> Any:
-    """A mapping or a pydantic model as a dict; anything else as it is."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    dump = getattr(value, "model_dump", None)
-    return dump() if callable(dump) and not isinstance(value, type) else value

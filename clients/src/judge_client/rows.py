@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from judge_client.errors import InvalidRequest
-from judge_client.turns import as_text, conversation
+from judge_client.messages import refuse
+from judge_client.trainer_input import completion_of, reference_of, told
+from judge_client.values import listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,46 +23,50 @@ class Row:
 
 
 def rows_of(
-    prompts: Sequence[Any], completions: Sequence[Any], references: Sequence[Any]
+    prompts: object, completions: object, references: Sequence[Any], column: str | None = None
 ) -> list[Row]:
-    """The rows of a batch, of texts or of messages. Raises InvalidRequest."""
-    if len(prompts) != len(completions):
-        raise InvalidRequest(f"{len(prompts)} prompts for {len(completions)} completions")
+    """The rows of a batch, of texts or of messages; ``column`` is where the references come from.
+
+    Raises InvalidRequest, which names the place.
+    """
+    asked, said = batch_of(prompts, "prompts"), batch_of(completions, "completions")
+    if len(asked) != len(said):
+        raise InvalidRequest(f"{len(asked)} prompts for {len(said)} completions")
     return [
-        _row(prompt, completion, reference)
-        for prompt, completion, reference in zip(prompts, completions, references, strict=True)
+        row_of(*one, places=(f"prompts[{at}]", f"completions[{at}]", f"{column}[{at}]"))
+        for at, one in enumerate(zip(asked, said, references, strict=True))
     ]
 
 
-def _row(prompt: object, completion: object, reference: object) -> Row:
-    is_text = isinstance(completion, str)
+def batch_of(values: object, field: str) -> list[Any]:
+    """A list of values, one for each row. Raises InvalidRequest."""
+    found = listed(values)
+    if not isinstance(found, list):
+        refuse(field, "not a list")
+    return found
+
+
+def row_of(
+    prompt: object,
+    completion: object,
+    reference: object = None,
+    *,
+    places: tuple[str, str, str] = ("prompt", "completion", "reference"),
+) -> Row:
+    """Prompt, completion and reference in the service's forms: texts, or messages as dicts or as
+    objects of a trainer's own. Raises InvalidRequest, which names one of the ``places``.
+    """
+    said = completion_of(completion, places[1])
     return Row(
-        prompt=_whole(prompt) if isinstance(prompt, str) else _turns(prompt),
-        text=_whole(as_text(completion)) if is_text else None,
-        turns=None if is_text else _turns(completion),
-        reference=None if reference is None else _whole(as_text(reference)),
+        prompt=told(prompt, places[0]),
+        text=said if isinstance(said, str) else None,
+        turns=None if isinstance(said, str) else said,
+        reference=reference_of(reference, places[2]),
     )
 
 
-def _turns(messages: object) -> list[dict[str, Any]]:
-    talk = conversation(messages, None)
-    turns: list[dict[str, Any]] = _whole([*talk.prompt, *talk.turns])
-    return turns
-
-
-def _whole(value: Any) -> Any:
-    """The same with halves of surrogate pairs replaced: one odd sample must not stop a training."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {name: _whole(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_whole(part) for part in value]
-    return value
-
-
 def groups(rows: Sequence[Row], size: int) -> list[list[int]]:
-    """The places of each group: runs of ``size`` rows with one prompt.
+    """The places of each group: runs of ``size`` rows with one prompt and one reference.
 
     In an evaluation every prompt may stand alone. Raises InvalidRequest where groups are split.
     """
@@ -87,11 +93,16 @@ def split(rows: Sequence[Row], size: int) -> tuple[list[list[int]], list[int]]:
     return whole, apart
 
 
+def same_question(one: Row, other: Row) -> bool:
+    """Whether two rows may be of one group: what is asked is the same, and so is what is right."""
+    return one.prompt == other.prompt and one.reference == other.reference
+
+
 def _runs(rows: Sequence[Row]) -> list[list[int]]:
-    """The places of neighbours with the same prompt."""
+    """The places of neighbours that ask the same."""
     runs: list[list[int]] = []
     for at, row in enumerate(rows):
-        if runs and rows[runs[-1][0]].prompt == row.prompt:
+        if runs and same_question(rows[runs[-1][0]], row):
             runs[-1].append(at)
         else:
             runs.append([at])
@@ -101,7 +112,8 @@ def _runs(rows: Sequence[Row]) -> list[list[int]]:
 def _cut(run: list[int], size: int) -> list[list[int]]:
     if len(run) % size:
         raise InvalidRequest(
-            f"group_size: {len(run)} completions of one prompt are no groups of {size}; is it "
+            f"group_size: {len(run)} completions of one prompt are no groups of {size}; if this is "
+            "an evaluation, let a column of the data say so (split_column); else is group_size "
             "the trainer's num_generations, or are groups split over processes (then use "
             'across_ranks="gather" or "server")?',
             field="group_size",

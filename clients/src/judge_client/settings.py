@@ -23,6 +23,7 @@ from typing import Literal
 
 import httpx
 
+from judge_client import connections
 from judge_client.errors import ConfigError
 
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -45,6 +46,11 @@ class Settings:
     family: tuple[str, ...] = ()
     policy_model: str | None = None
     purpose: Purpose | None = None
+
+    @property
+    def scheme(self) -> str:
+        """``http`` or ``https``."""
+        return httpx.URL(self.url).scheme
 
     @property
     def is_local(self) -> bool:
@@ -70,7 +76,8 @@ def load(
 ) -> Settings:
     """The settings from the arguments, else the environment, else the defaults.
 
-    Raises ConfigError when one cannot be right. Nothing is connected to.
+    Raises ConfigError when one cannot be right, or when the environment's certificates or proxies
+    cannot. Nothing is connected to.
     """
     env = os.environ if environ is None else environ
 
@@ -86,7 +93,7 @@ def load(
         seconds = default_timeout_s if timeout[1] is None else check_timeout(*timeout)
     else:
         seconds = check_timeout("timeout_s", timeout_s)
-    return Settings(
+    loaded = Settings(
         url=_url(*told("url", url)),
         api_key=_api_key(*told("api_key", api_key)),
         rubric=_rubric(*told("rubric", rubric)),
@@ -95,6 +102,8 @@ def load(
         policy_model=_policy_model(*told("policy_model", policy_model)),
         purpose=check_purpose(*told("purpose", purpose)),
     )
+    connections.check(loaded.scheme, is_local=loaded.is_local)
+    return loaded
 
 
 def check_timeout(name: str, value: object) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from judge_client import settings
@@ -47,3 +47,17 @@ def one_of(name: str, value: object, *allowed: object) -> None:
     """Raises ConfigError where ``value`` is none of the allowed."""
     if value not in allowed:
         raise ConfigError(f"{name}: one of {', '.join(map(repr, allowed))}")
+
+
+def yes_or_no(name: str, value: object) -> bool:
+    """A setting that is true or false; a text such as "no" would be true. Raises ConfigError."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name}: true or false, not {str(value)[:40]!r}")
+    return value
+
+
+def metric_name(name: object, allows: Callable[[str], object] = str.isidentifier) -> str:
+    """The name of a reward's metric. Raises ConfigError."""
+    if not isinstance(name, str) or not allows(name):
+        raise ConfigError("name: not the name of a metric")
+    return name

@@ -22,8 +22,10 @@ from judge_client import shared
 from judge_client.errors import ConfigError, InvalidRequest, JudgingFailed
 from judge_client.hold import hold
 from judge_client.loop_thread import LOOP
+from judge_client.requests import failed_all
 from judge_client.results import Assessed
-from judge_client.rollouts import assess_of, metrics_of, row_of
+from judge_client.rollouts import assess_of, metrics_of
+from judge_client.rows import row_of
 from judge_client.trainer_numbers import NAMES
 
 try:
@@ -81,7 +83,7 @@ class JudgeEnv(BaseTextEnv):
         self.turns += 1
         request = assess_of(row_of(self._prompt, action, self._reference))
         client = shared.client_of(self._settings)
-        (result,) = LOOP.run(hold(client, [request], give_up=True))
+        (result,) = LOOP.run(hold(client, [request], give_up=True), failed_all([request]))
         self._metrics = metrics_of(result)
         if not isinstance(result, Assessed):
             raise JudgingFailed(result.error)

@@ -21,8 +21,8 @@ from judge_client.chat_text import exchange, without_end
 from judge_client.errors import ConfigError, InvalidRequest, JudgingFailed
 from judge_client.requests import Assess, Rank
 from judge_client.results import Assessed, Failure, Ranked
-from judge_client.shared import client_of, load, one_of
-from judge_client.trainer_input import Prompt, plain, prompt_of, reference_of, words_of
+from judge_client.shared import client_of, load, one_of, yes_or_no
+from judge_client.trainer_input import Prompt, completion_of, prompt_of, reference_of, words_of
 from judge_client.trainer_numbers import FAILED, PLACEHOLDERS, numbers
 
 __all__ = ["JudgeRM", "drop_failed_groups", "group_rm", "rm"]
@@ -76,7 +76,7 @@ class JudgeRM:
         self._mode = mode
         self._on_failed = on_failed
         self._prompt_key = prompt_key
-        self._use_label = use_label
+        self._use_label = yes_or_no("use_label", use_label)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._mode!r}, {self._settings!r})"
@@ -141,6 +141,8 @@ class JudgeRM:
         prompt, reference = exchanges[0][0], self._reference(samples[0])
         if any(other != prompt for other, _ in exchanges):
             raise InvalidRequest("the samples of a group have different prompts", field="prompt")
+        if any(self._reference(sample) != reference for sample in samples):
+            raise InvalidRequest("the samples of a group have different labels", field="label")
         members = [candidate for _, candidate in exchanges]
         request = Rank(prompt=prompt, candidates=members, reference=reference)
         result = await client_of(self._settings).ask(request)
@@ -149,19 +151,21 @@ class JudgeRM:
         return [(reward, numbers(result, reward)) for reward in result.rewards]
 
     def _exchange(self, sample: Any) -> tuple[Prompt, Candidate]:
-        response = plain(sample.response or "")
+        response = completion_of(sample.response, "response")
         told = sample.prompt
         if self._prompt_key is not None:
             told = _metadata(sample).get(self._prompt_key)
         prompt = prompt_of(
             told, f"metadata[{self._prompt_key!r}]" if self._prompt_key else "prompt"
         )
+        reason = "length" if _status(sample) == "truncated" else None
+        if not isinstance(response, str):
+            return prompt, Candidate(messages=response, finish_reason=reason)
         if isinstance(prompt, str) and self._prompt_key is None:
             prompt, text = exchange(prompt, response)
         else:
             text = without_end(response)
-        cut = _status(sample) == "truncated"
-        return prompt, Candidate(text=text, finish_reason="length" if cut else None)
+        return prompt, Candidate(text=text, finish_reason=reason)
 
     def _reference(self, sample: Any) -> str | None:
         return reference_of(sample.label) if self._use_label else None

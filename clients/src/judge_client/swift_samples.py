@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from judge_client.errors import InvalidRequest
+from judge_client.messages import Message, messages_of, refuse
 from judge_client.requests import Rank, Request
-from judge_client.rollouts import assess_of, candidate_of, row_of
-from judge_client.rows import Row, gathered
+from judge_client.rollouts import assess_of, candidate_of
+from judge_client.rows import Row, batch_of, gathered, row_of
+from judge_client.trainer_input import completion_of, reference_of
 from judge_client.turns import conversation
+from judge_client.values import listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One completion; samples with the same ``key`` answer one prompt."""
+    """One completion; samples with the same ``key`` answer one prompt, with one reference."""
 
     row: Row
     key: Hashable
@@ -23,13 +26,14 @@ class Sample:
 
 
 def samples_of(
-    completions: Sequence[Any],
+    completions: object,
     messages: Any,
     columns: Mapping[str, Any],
     reference_column: str | None,
 ) -> list[Sample]:
     """The samples of a batch, in order. Raises InvalidRequest for a column that is missing."""
-    count = len(completions)
+    said = batch_of(completions, "completions")
+    count = len(said)
     talks = _column("messages", messages, count)
     references = (
         [None] * count
@@ -38,9 +42,9 @@ def samples_of(
     )
     return [
         _sample(
-            talks[at],
-            completions[at],
-            references[at],
+            _talk(talks[at], f"messages[{at}]"),
+            completion_of(said[at], f"completions[{at}]"),
+            reference_of(references[at], f"{reference_column}[{at}]"),
             prompt_id=_at(columns.get("prompt_id"), at, count),
             finish_reason=_at(columns.get("finish_reason"), at, count),
         )
@@ -48,10 +52,18 @@ def samples_of(
     ]
 
 
+def _talk(messages: object, field: str) -> list[Message]:
+    """What was asked, and maybe said. Raises InvalidRequest where there is nothing."""
+    found = messages_of(messages, field)
+    if not found:
+        refuse(field, "no message in the list")
+    return found
+
+
 def _sample(
-    messages: object,
-    completion: object,
-    reference: object,
+    messages: list[Message],
+    completion: str | list[Message],
+    reference: str | None,
     *,
     prompt_id: object,
     finish_reason: object,
@@ -60,21 +72,24 @@ def _sample(
     turns = talk.turns
     if not turns or turns[-1]["role"] != "assistant":
         # The prompt's messages only.
-        turns = [*turns, {"role": "assistant", "content": completion}]
+        said = [{"role": "assistant", "content": completion}]
+        turns = [*turns, *(said if isinstance(completion, str) else completion)]
     row = row_of(talk.prompt, turns, reference)
-    key = prompt_id if isinstance(prompt_id, str) and prompt_id else repr(row.prompt)
-    return Sample(row=row, key=key, finish_reason=finish_reason)
+    asked = prompt_id if isinstance(prompt_id, str) and prompt_id else repr(row.prompt)
+    return Sample(row=row, key=(asked, reference), finish_reason=finish_reason)
 
 
-def _column(name: str, found: Any, count: int) -> Any:
-    if not isinstance(found, (list, tuple)) or len(found) != count:
+def _column(name: str, values: Any, count: int) -> Any:
+    found = listed(values)
+    if not isinstance(found, list) or len(found) != count:
         raise InvalidRequest(f"{name}: not one for each of {count} completions", field=name)
     return found
 
 
 def _at(found: Any, at: int, count: int) -> object:
     """A value of a column that not every version has."""
-    return found[at] if isinstance(found, (list, tuple)) and len(found) == count else None
+    column = listed(found)
+    return column[at] if isinstance(column, list) and len(column) == count else None
 
 
 def gather(samples: Sequence[Sample]) -> tuple[Sequence[Sample], int]:

@@ -22,7 +22,8 @@ from judge_client import shared
 from judge_client.errors import JudgingFailed
 from judge_client.requests import Compare
 from judge_client.results import Compared, Failure
-from judge_client.rollouts import candidate_of, row_of
+from judge_client.rollouts import candidate_of
+from judge_client.rows import Row, row_of
 
 DEFAULT_TIMEOUT_S = 120.0
 
@@ -64,8 +65,8 @@ class JudgePreferenceModel:
 
         ``comparison`` has ``prompt_conversation``, ``completion_A`` and ``completion_B``.
         """
-        first = row_of(comparison.prompt_conversation, comparison.completion_A)
-        second = row_of(comparison.prompt_conversation, comparison.completion_B)
+        first = _row(comparison, "completion_A")
+        second = _row(comparison, "completion_B")
         request = Compare(
             prompt=first.prompt or "", first=candidate_of(first), second=candidate_of(second)
         )
@@ -84,3 +85,8 @@ class JudgePreferenceModel:
                 code="inconsistent", message="the two orders of the pair disagree", retryable=False
             )
         )
+
+
+def _row(comparison: Any, name: str) -> Row:
+    asked, said = comparison.prompt_conversation, getattr(comparison, name)
+    return row_of(asked, said, places=("prompt_conversation", name, "reference"))

@@ -2,56 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from judge_client.errors import ConfigError, InvalidRequest
+from judge_client.errors import ConfigError
+from judge_client.messages import messages_of, refuse
 from judge_client.pace import MAX_GRANTED_S, service_time
 from judge_client.settings import check_timeout
 from judge_client.turns import as_text, conversation
+from judge_client.values import listed, plain
 
-MAX_DEPTH = 64
-Prompt = str | list[dict[str, Any]]
-
-
-def plain(value: Any, depth: int = 0) -> Any:
-    """The same as texts, numbers, lists and dicts: arrays become lists, and halves of surrogate
-    pairs a replacement, for one odd sample must not stop a training. Raises InvalidRequest.
-    """
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if depth > MAX_DEPTH:
-        raise InvalidRequest("a sample is nested too deeply")
-    if isinstance(value, Mapping):
-        return {plain(name): plain(part, depth + 1) for name, part in value.items()}
-    if hasattr(value, "tolist"):
-        return plain(value.tolist(), depth + 1)
-    if isinstance(value, (list, tuple)):
-        return [plain(part, depth + 1) for part in value]
-    return value
+Turns = list[dict[str, Any]]
+Prompt = str | Turns
 
 
 def prompt_of(value: Any, field: str = "prompt") -> Prompt:
     """A prompt, which is a text or a list of messages. Raises InvalidRequest."""
-    given = plain(value)
+    return told(value, field) or _nothing(value, field)
+
+
+def completion_of(value: Any, field: str = "completion") -> str | Turns:
+    """What a policy wrote: a text, or messages; None is an empty text. Raises InvalidRequest."""
+    return "" if value is None else told(value, field)
+
+
+def told(value: Any, field: str) -> str | Turns:
+    """A text, or messages as the turns that are judged. Raises InvalidRequest, which names the
+    place in ``field``.
+    """
+    given = listed(value)
     if isinstance(given, str):
-        return given
-    if isinstance(given, list) and given and all(isinstance(turn, dict) for turn in given):
-        talk = conversation(given, None)
-        return [*talk.prompt, *talk.turns]
-    raise InvalidRequest(f"{field}: neither a text nor a list of messages", field=field)
+        text: str = plain(given)
+        return text
+    talk = conversation(messages_of(given, field), None)
+    turns: Turns = plain([*talk.prompt, *talk.turns], field=field)
+    return turns
 
 
-def reference_of(value: Any) -> str | None:
+def _nothing(value: Any, field: str) -> str:
+    """A text may be empty, a conversation may not."""
+    if not isinstance(value, str):
+        refuse(field, "no message in the list")
+    return ""
+
+
+def reference_of(value: Any, field: str = "reference") -> str | None:
     """A label as a reference: none where it is empty or missing, JSON where it is no text.
 
     Raises InvalidRequest.
     """
-    given = plain(value)
-    # A table's missing value is NaN, which is unequal to itself.
-    if given is None or given != given or (isinstance(given, str) and not given.strip()):
+    given = plain(value, field=field)
+    if _is_missing(given) or (isinstance(given, str) and not given.strip()):
         return None
-    return as_text(given)
+    return as_text(given, field)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a table has no value there: None, NaN (which is unequal to itself), pandas' NA."""
+    return value is None or (value != value) is True or type(value).__name__ == "NAType"
 
 
 def wait_of(value: Any, name: str, judging_s: float) -> float:

@@ -79,6 +79,12 @@ class Transport:
             return Trouble(failure, again=True)
         except httpx.HTTPError as error:
             return Trouble(protocol_failure(type(error).__name__), again=False)
+        # What a process lacks (descriptors, memory, a proxy's address that was right at set-up)
+        # keeps a verdict away like an outage does.
+        except Exception as error:  # noqa: BLE001
+            why = f"{self._url}: {type(error).__name__} on the way there"
+            failure = Failure(code="unreachable", message=why, retryable=True, at="client")
+            return Trouble(failure, again=True)
         if answer is None:
             return Trouble(protocol_failure("an answer without end"), again=False)
         return read_answer(*answer)

@@ -21,15 +21,16 @@ from judge_client.async_client import AsyncJudgeClient
 from judge_client.errors import ConfigError, InvalidRequest, JudgingFailed
 from judge_client.hold import hold
 from judge_client.loop_thread import LOOP
-from judge_client.requests import Request
+from judge_client.requests import Request, failed_all
 from judge_client.results import Failure, Outcome
-from judge_client.rows import Row, gathered, groups, rows_of, split
+from judge_client.rows import Row, batch_of, gathered, groups, rows_of, split
 from judge_client.settings import Purpose, check_timeout
 from judge_client.shared import one_of
 from judge_client.trainer_input import wait_of
 from judge_client.trl_ranks import Meeting, all_of, is_evaluation, this_run
 from judge_client.trl_rewards import assess, by_place, rank
 from judge_client.trl_trainers import counted_as_zero, on_failed_of, trl_version
+from judge_client.values import listed
 
 log = logging.getLogger("judge_client.trl")
 DEFAULT_TIMEOUT_S = 120.0
@@ -89,13 +90,11 @@ class JudgeReward:
         one_of("across_ranks", across_ranks, "no", "gather", "server")
         one_of("on_failed", on_failed, None, "none", "raise")
         one_of("on_unavailable", on_unavailable, "none", "raise")
-        if not _NAME.fullmatch(name):
-            raise ConfigError("name: not the name of a metric")
         if mode == "group" and (not isinstance(group_size, int) or not 2 <= group_size <= 64):
             raise ConfigError(
                 "group_size: a group needs it, the trainer's num_generations (2 to 64)"
             )
-        self.__name__ = name
+        self.__name__ = shared.metric_name(name, _NAME.fullmatch)
         loaded = shared.load(
             url=url, api_key=api_key, rubric=rubric, timeout_s=timeout_s, family=family,
             policy_model=policy_model, purpose=purpose, default_timeout_s=DEFAULT_TIMEOUT_S,
@@ -128,7 +127,9 @@ class JudgeReward:
         **columns: Any,
     ) -> list[float | None]:
         """The rewards, in order. Raises RequestRefused for mistakes, and what ``on_…`` says."""
-        rows = rows_of(prompts, completions, self._references(columns, len(completions)))
+        said = batch_of(completions, "completions")
+        references = self._references(columns, len(said))
+        rows = rows_of(prompts, said, references, self._reference_column)
         # All processes of a training make the same calls.
         self._calls += 1
         must = self._must_judge()
@@ -178,12 +179,12 @@ class JudgeReward:
         return any(one != "train" for one in told)
 
     def _each(self, rows: Sequence[Row], must: bool) -> list[float | Failure]:
-        results = LOOP.run(self._ask([assess(row) for row in rows], must))
+        results = self._asked([assess(row) for row in rows], must)
         return by_place([[at] for at in range(len(rows))], results, range(len(rows)))
 
     def _alone(self, rows: Sequence[Row], must: bool) -> list[float | Failure]:
         """The rewards of an evaluation."""
-        results = LOOP.run(self._ask([assess(row, self._eval_rubric) for row in rows], must))
+        results = self._asked([assess(row, self._eval_rubric) for row in rows], must)
         return by_place([[at] for at in range(len(rows))], results, range(len(rows)))
 
     def _met(self, rows: Sequence[Row], size: int, must: bool) -> list[float | Failure]:
@@ -195,9 +196,13 @@ class JudgeReward:
             run=self._run, name=self.__name__, call=self._calls, size=size,
             deadline_s=self._deadline_s,
         )  # fmt: skip
-        asked = self._ask([rank([rows[at] for at in members]) for members in whole], must)
-        members = [meeting.member(rows[at]) for at in apart]
-        outcomes = LOOP.run(all_of([asked, self._client.join_many(members)]))
+        ranked = [rank([rows[at] for at in members]) for members in whole]
+        joined = [meeting.member(rows[at]) for at in apart]
+
+        async def both() -> list[Outcome]:
+            return await all_of([self._ask(ranked, must), self._client.join_many(joined)])
+
+        outcomes = LOOP.run(both(), failed_all([*ranked, *joined]))
         return by_place([*whole, *([at] for at in apart)], outcomes, range(len(rows)))
 
     def _grouped(self, rows: Sequence[Row], size: int, must: bool) -> list[float | Failure]:
@@ -206,7 +211,10 @@ class JudgeReward:
         # A group that is split over processes is asked for by each of them, and judged once.
         found = [members for members in groups(everybody, size) if set(members) & set(own)]
         asked = [rank([everybody[at] for at in members], self._eval_rubric) for members in found]
-        return by_place(found, LOOP.run(self._ask(asked, must)), own)
+        return by_place(found, self._asked(asked, must), own)
+
+    def _asked(self, requests: Sequence[Request[Any]], must: bool) -> list[Outcome]:
+        return LOOP.run(self._ask(requests, must), failed_all(requests))
 
     def _ask(
         self, requests: Sequence[Request[Any]], must: bool
@@ -238,7 +246,7 @@ def _tell(name: str, outcomes: Sequence[float | Failure], columns: Mapping[str, 
 
 
 def _column(setting: str, name: str, columns: Mapping[str, Any], count: int) -> Sequence[Any]:
-    found = columns.get(name)
-    if not isinstance(found, (list, tuple)) or len(found) != count:
+    found = listed(columns.get(name))
+    if not isinstance(found, list) or len(found) != count:
         raise InvalidRequest(f"{setting}: the data has no column {name!r}", field=setting)
     return found

@@ -14,7 +14,7 @@ from typing import Any
 from judge_client.candidate import Candidate
 from judge_client.requests import Join
 from judge_client.results import Outcome
-from judge_client.rows import Row
+from judge_client.rows import Row, same_question
 from judge_client.together import together
 
 _HERE = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - compared, not bound to
@@ -58,7 +58,7 @@ def is_evaluation(rows: Sequence[Row], size: int, environ: Mapping[str, str] = o
     The place follows from ``RANK`` and ``WORLD_SIZE``, for slices are of one length.
     """
     count = len(rows)
-    if not rows or any(rows[at].prompt == rows[at + 1].prompt for at in range(count - 1)):
+    if not rows or any(same_question(rows[at], rows[at + 1]) for at in range(count - 1)):
         return False
     if count > 2:
         return True

@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judge_client import parts
 from judge_client.errors import InvalidRequest
 
 Turn = dict[str, Any]
 _ROLE = re.compile(r"[a-z_]{1,32}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ROLES = {"model": "assistant", "ai": "assistant", "human": "user"}
+"""What some call a role, and what it is."""
 _SYSTEM_ERROR = "Error:"
 MAX_WORD = 128
 
@@ -62,7 +65,7 @@ def _rollout_error(turns: Sequence[Turn], marker: str | None) -> str | None:
 def _finish_reason(messages: Sequence[object]) -> str | None:
     """How the agent's last turn ended, where the rollout kept it."""
     for message in reversed(messages):
-        if isinstance(message, Mapping) and message.get("role") == "assistant":
+        if isinstance(message, Mapping) and _role(message.get("role")) == "assistant":
             reason = message.get("finish_reason")
             return reason[:64] if isinstance(reason, str) and reason else None
     return None
@@ -86,6 +89,7 @@ def _turn(message: object) -> Turn:
 
 def _role(value: object) -> str:
     role = value.strip().lower() if isinstance(value, str) else ""
+    role = _ROLES.get(role, role)
     return role if _ROLE.fullmatch(role) else "unknown"
 
 
@@ -93,22 +97,23 @@ def _content(value: object) -> Any:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list):
-        return [_part(part) for part in value]
+        told = [_part(part) for part in value]
+        # A content of which nothing is left is none: a refusal beside it counts.
+        return [part for part in told if part is not None] or None
     return as_text(value)
 
 
-def _part(part: object) -> dict[str, Any]:
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
-    if isinstance(part, Mapping):
-        text = part.get("text")
-        if isinstance(text, str):
-            return {"type": "text", "text": text}
-        kind = part.get("type")
-        if isinstance(kind, str) and kind and kind != "text":
-            # What is not text is named to the judge, and not shown.
-            return {"type": _word(kind)}
-    return {"type": "text", "text": as_text(part)}
+def _part(part: object) -> dict[str, Any] | None:
+    """A part as the service takes it; None for one that is not part of what was said."""
+    if part is None:
+        return None
+    if not isinstance(part, Mapping):
+        return {"type": "text", "text": as_text(part)}
+    text = parts.said(part)
+    if text is not None:
+        return {"type": "text", "text": text}
+    kind = parts.shown(part)
+    return None if kind is None else {"type": kind}
 
 
 def _tool_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -148,11 +153,11 @@ def plain(content: object) -> str:
     return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
-def as_text(value: object) -> str:
-    """A text as it is, anything else as JSON. Raises InvalidRequest."""
+def as_text(value: object, field: str = "messages") -> str:
+    """A text as it is, anything else as JSON, which has no NaN. Raises InvalidRequest."""
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
-        raise InvalidRequest("messages: what is neither text nor JSON", field="messages") from None
+        raise InvalidRequest(f"{field}: what is neither text nor JSON", field=field) from None

@@ -17,11 +17,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from judge_client import shared
-from judge_client.errors import ConfigError
 from judge_client.requests import Rank, Request
 from judge_client.results import Failure
-from judge_client.rollouts import assess_of, candidate_of, policy_of, row_of, shares_of
-from judge_client.rows import Row
+from judge_client.rollouts import assess_of, candidate_of, policy_of, shares_of
+from judge_client.rows import Row, row_of
 
 try:
     from verifiers.errors import InfraError
@@ -66,15 +65,13 @@ class JudgeRubric(Rubric):
         purpose: str | None = None,
     ) -> None:
         shared.one_of("mode", mode, "each", "group")
-        if not name.isidentifier():
-            raise ConfigError("name: not the name of a metric")
         self.settings = shared.load(
             default_timeout_s=DEFAULT_TIMEOUT_S, url=url, api_key=api_key, rubric=rubric,
             timeout_s=timeout_s, family=family, policy_model=policy_model, purpose=purpose,
         )  # fmt: skip
-        self._name = name
+        self._name = shared.metric_name(name)
         self._mode = mode
-        self._use_answer = use_answer
+        self._use_answer = shared.yes_or_no("use_answer", use_answer)
         self._parser = parser
         super().__init__(funcs=[Verdict(name), Missing(name)], weights=[weight, 0.0], parser=parser)
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from judge_client._verl.asking import DEFAULT_TIMEOUT_S, JudgeUnavailable, scored
 from judge_client.errors import InvalidRequest
 from judge_client.requests import Assess
-from judge_client.shared import client_of, load
-from judge_client.trainer_input import Prompt, plain, prompt_of, reference_of, words_of
+from judge_client.shared import client_of, load, yes_or_no
+from judge_client.trainer_input import Prompt, completion_of, prompt_of, reference_of, words_of
 
 if TYPE_CHECKING:
     from judge_client._verl.manager import JudgeGroupRewardManager
@@ -72,6 +72,7 @@ async def compute_score(
     """
     for name in sorted(more.keys() - _OF_THE_TRAINER):
         _warn(name)
+    takes_one = yes_or_no("use_ground_truth", use_ground_truth)
     client = client_of(
         load(
             url=judge_url, api_key=api_key, rubric=rubric, timeout_s=timeout_s,
@@ -81,8 +82,8 @@ async def compute_score(
     )  # fmt: skip
     request = Assess(
         prompt=_prompt(extra_info or {}, prompt_key),
-        candidate=plain(solution_str),
-        reference=reference_of(ground_truth) if use_ground_truth else None,
+        candidate=completion_of(solution_str, "solution_str"),
+        reference=reference_of(ground_truth) if takes_one else None,
     )
     return scored(await client.ask(request))
 

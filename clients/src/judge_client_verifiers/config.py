@@ -8,9 +8,8 @@ from typing import Any, Literal
 from judge_client import shared
 from judge_client.errors import ConfigError
 from judge_client.settings import Settings
-from pydantic import Field, model_validator
 
-from judge_client_verifiers.framework import JudgeConfig
+from judge_client_verifiers.framework import Field, JudgeConfig, model_validator
 
 DEFAULT_TIMEOUT_S = 120.0
 _THE_SERVICES = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge_client.rollouts import policy_of, row_of
-from judge_client.rows import Row
+from judge_client.rollouts import policy_of
+from judge_client.rows import Row, row_of
 from judge_client.settings import Settings
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from starlette.requests import Request
 
 from judge_service.access.key_ring import Caller
 from judge_service.api.admission import later
-from judge_service.api.body import LONG_BODY_BYTES, decode_json, read_bytes
+from judge_service.api.body import decode_json, done_with, read_bytes
 from judge_service.api.judging import timeout_of
 from judge_service.api.problems import Problem
 from judge_service.api.trainers.query import Options, Trainer, options_of
@@ -84,11 +83,7 @@ def call_of(
 async def read(call: Call, understand: Callable[[Any], T]) -> T:
     """What ``understand`` makes of the body. Raises Problem."""
     body = await read_bytes(call.request, MAX_BYTES)
-    if len(body) <= LONG_BODY_BYTES:
-        return understand(decode_json(body, values=MAX_VALUES))
-    return await asyncio.to_thread(
-        lambda: understand(decode_json(body, values=MAX_VALUES, stepwise=True))
-    )
+    return await done_with(body, lambda: understand(decode_json(body, values=MAX_VALUES)))
 
 
 def failed(failure: Failure, number: int | None = None) -> Problem:

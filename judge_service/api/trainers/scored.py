@@ -68,9 +68,8 @@ def no_numbers(rubric: Rubric, *, group: bool) -> dict[str, float]:
                  *(f"group/{name}" for name in _GROUP),
                  *(f"criterion/{c.name}" for c in criteria)]  # fmt: skip
     else:
-        report = RulesReport(passed=True, score=0.0, results=())
         names = ["too_long", _CONSTANT, *assess_metrics(
-            rubric, report, {}, (), chars=0, model_score=None, short_circuited=False
+            rubric, None, {}, (), chars=0, model_score=None, short_circuited=False
         )]  # fmt: skip
     return dict.fromkeys(names, 0.0)
 
@@ -144,7 +143,7 @@ def _group_numbers(wire: Mapping[str, Any]) -> dict[str, float]:
         "short_circuited": 0.0 if rules is None else float(not rules["passed"]),
         "cached": float(metrics.get("cached", 0.0)),
         "group/size": float(group["size"]),
-        "group/members": float(group["members"]),
+        "group/members": float(group["members"] or 0),
         f"group/{_CONSTANT}": float(any(flag["flag"] == _CONSTANT for flag in wire["flags"])),
     }
     numbers |= {f"group/{name}": float(metrics.get(name, 0.0)) for name in _GROUP}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -16,7 +18,11 @@ from judge_service.gold.line import GoldLine, line_of
 from judge_service.judges.family import families_of
 from judge_service.outcome import Choice
 from judge_service.rubric.library import explain
+from judge_service.rules.words import is_blank
+from judge_service.text.parts import said
 from judge_service.types import Candidate, Message
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class Unusable(Exception):
@@ -64,12 +70,26 @@ class Converted:
 
 
 def _unfit(item: GoldItem) -> str | None:
-    """Why no gold file can hold an item (an id with a line break, a text that is too long)."""
+    """Why an item is no use: there is nothing to judge, or no gold file can hold it (an id with a
+    line break, a text that is too long).
+    """
+    prompt = [item.prompt] if isinstance(item.prompt, str) else [m.text for m in item.prompt]
+    if all(map(is_blank, prompt)):
+        return "the prompt is blank"
+    if any(_says_nothing(shown) for shown in item.candidates):
+        return "a candidate is blank" if len(item.candidates) > 1 else "the candidate is blank"
     try:
         GoldLine.model_validate(line_of(item))
     except ValidationError as error:
         return explain(error)[0][:200]
     return None
+
+
+def _says_nothing(shown: Candidate) -> bool:
+    if shown.messages is None:
+        return is_blank(shown.text or "")
+    last = shown.messages[-1]
+    return is_blank(last.text) and not last.tool_calls
 
 
 Convert = Callable[[Iterable[tuple[str, Row]], Options], Converted]
@@ -115,6 +135,22 @@ def text_of(row: Row, *names: str) -> str:
     raise Unusable(f"no field {' or '.join(names)}")
 
 
+def number_of(value: object) -> float | None:
+    """The number that a value is, or that a text says in the usual figures; None where it is none.
+
+    Python would also read ``1_000``, ``inf`` and the figures of other scripts.
+    """
+    if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()):
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def candidate(text: str | Sequence[Message], model: object = None) -> Candidate:
     """A candidate, a text or the turns that are judged; its family is what is known of the model's
     name.
@@ -129,13 +165,19 @@ def candidate(text: str | Sequence[Message], model: object = None) -> Candidate:
 
 
 def messages_of(value: object, name: str) -> tuple[Message, ...]:
-    """A conversation: a list of objects with ``role`` and ``content``. Raises Unusable."""
+    """A conversation: a list of objects with ``role`` and ``content``, a text or a list of parts.
+
+    Raises Unusable.
+    """
     if not isinstance(value, list) or not value:
         raise Unusable(f"{name} holds no messages")
     found = []
     for entry in value:
-        said = entry if isinstance(entry, dict) else {}
-        role, text = said.get("role"), said.get("content")
+        turn = entry if isinstance(entry, dict) else {}
+        role, text = turn.get("role"), turn.get("content")
+        if isinstance(text, list) and all(isinstance(part, dict) for part in text):
+            told = (said(part) for part in text)
+            text = "\n".join(one for one in told if one is not None)
         if not isinstance(role, str) or not isinstance(text, str):
             raise Unusable(f"{name} holds something that is no message of text")
         found.append(Message(role=role, text=text))

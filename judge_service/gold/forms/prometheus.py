@@ -9,6 +9,7 @@ from judge_service.gold.forms.form import (
     Unusable,
     candidate,
     digest_name,
+    number_of,
     sections,
     shuffled,
     text_of,
@@ -102,10 +103,10 @@ def _scores(row: Row) -> tuple[float, ...]:
         (row[k] for k in ("gpt4_score", "human_score", "orig_score") if k in row), None
     )
     scores = given if isinstance(given, list) else [given]
-    try:
-        points = tuple(float(score) for score in scores)
-    except (TypeError, ValueError, OverflowError):
-        raise Unusable(f"no score: {str(given)[:40]!r}") from None
+    found = [number_of(score) for score in scores]
+    points = tuple(point for point in found if point is not None)
+    if len(points) < len(found):
+        raise Unusable(f"no score: {str(given)[:40]!r}")
     if not points or not all(point in (1, 2, 3, 4, 5) for point in points):
         raise Unusable(f"a score that is not on 1 to 5: {str(given)[:40]!r}")
     return points

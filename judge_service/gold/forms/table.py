@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from judge_service.errors import ConfigError
-from judge_service.gold.forms.form import Options, Unusable, candidate, digest_name
+from judge_service.gold.forms.form import Options, Unusable, candidate, digest_name, number_of
 from judge_service.gold.forms.rows import Row
 from judge_service.gold.item import GoldItem
 from judge_service.outcome import Choice
@@ -136,9 +135,8 @@ def _needed(row: Row, columns: Mapping[str, tuple[str, ...]], name: str) -> str:
     if value is not None:
         return value
     named = columns.get(name, USUAL[name])
-    # An empty answer is an answer; a column that is not there is a mistake.
     if any(row.get(column) == "" for column in named):
-        return ""
+        raise Unusable(f"the {name} is blank")
     raise Unusable(f"no {name}: name its column with {name}=COLUMN")
 
 
@@ -168,11 +166,8 @@ def _points(value: Any, name: object) -> tuple[float, ...]:
     values = value if isinstance(value, list) else [value]
     found = []
     for one in values:
-        try:
-            number = math.nan if isinstance(one, bool) else float(one)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not math.isfinite(number):
+        number = number_of(one)
+        if number is None:
             raise Unusable(f"{name}: {str(one)[:40]!r} is not a number")
         found.append(number)
     return tuple(found)

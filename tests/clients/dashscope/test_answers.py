@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 from dashscope.finetune.reinforcement import (
+    GroupRewardInput,
+    GroupRewardOutput,
+    RewardInput,
     RewardOutput,
 )
 from judge_client import ConfigError
 from judge_client.dashscope import (
+    JudgeGroupRewardProcessor,
     JudgeRewardProcessor,
 )
 
@@ -136,3 +140,29 @@ def test_a_wrong_preset_weight_is_found_at_setup(weight: Any) -> None:
     """Weights are in [0, 1]."""
     with pytest.raises(ConfigError, match="preset_weight"):
         asyncio.run(JudgeRewardProcessor(rubric="r", preset_weight=weight).setup())
+
+
+@pytest.mark.parametrize("name", ["preset_gate", "use_reference", "check_rubric"])
+@pytest.mark.parametrize("value", ["no", 0, None], ids=repr)
+def test_a_setting_of_yes_and_no_is_one(name: str, value: Any) -> None:
+    """A text such as "no" would count as yes."""
+    with pytest.raises(ConfigError, match=name):
+        asyncio.run(JudgeRewardProcessor(rubric="r", **{name: value}).setup())
+
+
+def test_an_exit_is_a_failure_like_any_other(stand_in: StandIn) -> None:
+    """A processor of one's own that exits does not end the SDK's server."""
+
+    class Exits(JudgeRewardProcessor):
+        async def judged(self, input_data: RewardInput) -> RewardOutput:
+            raise SystemExit(1)
+
+    class GroupExits(JudgeGroupRewardProcessor):
+        async def judged(self, input_data: GroupRewardInput) -> GroupRewardOutput:
+            raise SystemExit(1)
+
+    group = GroupRewardInput(agent_outputs=[given().agent_output] * 2)
+    together = asyncio.run(GroupExits(url=stand_in.url, rubric="r").process(group))
+
+    assert run(Exits(url=stand_in.url, rubric="r")).status.value == "failed"
+    assert (together.status.value, len(together.reward.rewards)) == ("failed", 2)

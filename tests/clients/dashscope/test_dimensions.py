@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import ClassVar
+import sys
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -110,7 +111,18 @@ def _raises(_: RewardInput) -> float:
     raise RuntimeError("a secret of the function")
 
 
+def _exits(_: RewardInput) -> float:
+    sys.exit(1)
+
+
+async def _exits_later(_: RewardInput) -> float:
+    await asyncio.sleep(0)
+    sys.exit("a secret of the function")
+
+
 FAILING: dict[str, Dimension] = {
+    "exits": Dimension(score=_exits, weight=0.5),
+    "exits later": Dimension(score=_exits_later, weight=0.5),
     "judge": Dimension(rubric="bad", weight=0.5),
     "raises": Dimension(score=_raises, weight=0.5),
     "nan": Dimension(score=lambda _: math.nan, weight=0.5),
@@ -135,8 +147,15 @@ def test_one_failed_dimension_fails_the_whole(stand_in: StandIn, name: str) -> N
     assert output.reward.reward_score == 0.0
 
 
-WRONG: list[dict[str, Dimension]] = [
+WRONG: list[Any] = [
     {},
+    None,
+    ["a"],
+    {"a": 5},
+    {"a": None},
+    {7: Dimension(rubric="r", weight=1.0)},
+    {"a": Dimension(weight=1.0, score=0.5)},  # type: ignore[arg-type]
+    {"a": Dimension(weight=1.0, rubric="r", use_reference="no")},  # type: ignore[arg-type]
     {"a": Dimension(rubric="r", weight=0.9)},
     {"a": Dimension(rubric="r", weight=1.0), "b": Dimension(rubric="r", weight=1.0)},
     {"a": Dimension(rubric="r", weight=1.5), "b": Dimension(rubric="r", weight=-0.5)},
@@ -147,10 +166,17 @@ WRONG: list[dict[str, Dimension]] = [
 
 
 @pytest.mark.parametrize("dimensions", WRONG, ids=range(len(WRONG)))
-def test_wrong_dimensions_are_found_at_setup(dimensions: dict[str, Dimension]) -> None:
+def test_wrong_dimensions_are_found_at_setup(dimensions: Any) -> None:
     """Weights sum to 1, and every dimension has one source."""
     with pytest.raises(ConfigError, match="dimensions"):
         asyncio.run(JudgeMultiRewardProcessor(dimensions=dimensions).setup())
+
+
+def test_a_dimensions_rubric_is_found_at_setup() -> None:
+    """Also where the service is not asked for it."""
+    dimensions = {"a": Dimension(weight=1.0, rubric="Q Q")}
+    with pytest.raises(ConfigError, match="rubric"):
+        asyncio.run(JudgeMultiRewardProcessor(dimensions=dimensions, check_rubric=False).setup())
 
 
 def test_the_examples_class_with_settings(stand_in: StandIn) -> None:

@@ -12,7 +12,8 @@ from judge_client.errors import ConfigError
 from judge_client.requests import Assess
 from judge_client.results import Assessed
 from judge_client.shared import client_of, load
-from judge_client.trainer_input import plain, prompt_of, reference_of, words_of
+from judge_client.trainer_input import prompt_of, reference_of, words_of
+from judge_client.values import plain
 
 try:
     from areal import workflow_context

@@ -9,6 +9,7 @@ from judge_client import settings
 from judge_client.async_client import AsyncJudgeClient
 from judge_client.errors import ConfigError
 from judge_client.results import Failure
+from judge_client.shared import yes_or_no
 from judge_client.trainer_input import reference_of
 
 DEFAULT_TIMEOUT_S = 90.0
@@ -98,6 +99,8 @@ class Configured:
             # An empty marker would open every turn.
             if value is not None and (not isinstance(value, str) or not value):
                 raise ConfigError(f"{name}: a text, or None")
+        for name in ("use_reference", "check_rubric"):
+            yes_or_no(name, getattr(self, name))
 
     def _learn(self, rubric: str, shown: dict[str, Any]) -> None:
         """Take note of what the service shows of a rubric. Raises ConfigError for one that will

@@ -52,7 +52,7 @@ class JudgeGroupRewardProcessor(Configured, AbstractGroupRewardProcessor):
         """The rewards of one group; no exception leaves."""
         try:
             return await self.judged(input_data)
-        except Exception as error:  # noqa: BLE001 - a 500 would cost two more judgements, and the reason
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a 500 would cost two more judgements, and the reason
             return group_failure(error, len(input_data.agent_outputs))
 
     async def judged(self, input_data: GroupRewardInput) -> GroupRewardOutput:

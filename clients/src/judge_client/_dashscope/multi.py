@@ -7,13 +7,15 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from judge_client import settings
 from judge_client._dashscope.configured import is_share
 from judge_client._dashscope.outputs import NoReward, explained, success
 from judge_client._dashscope.reward import JudgeRewardProcessor
 from judge_client._dashscope.sdk import RewardInput, RewardOutput
 from judge_client.errors import ConfigError
+from judge_client.shared import yes_or_no
 from judge_client.turns import Conversation
 
 SHORT_CIRCUITED = "short_circuited"
@@ -93,18 +95,27 @@ class JudgeMultiRewardProcessor(JudgeRewardProcessor):
                 reference = self._reference(input_data.ground_truth, extra)
             found = await self._assess(talk, reference, dimension.rubric)
             return _Part(score=found.reward, short_circuited=found.short_circuited)
-        except Exception as error:  # noqa: BLE001 - one dimension's failure waits for the others
+        # One dimension's failure waits for the others; an exit would end the SDK's server.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             return NoReward(*explained(error))
 
     async def _computed(self, score: Score, input_data: RewardInput) -> float:
         found = score(input_data)
         if inspect.isawaitable(found):
-            found = await asyncio.wait_for(found, self._client.settings.timeout_s)
+            found = await asyncio.wait_for(_contained(found), self._client.settings.timeout_s)
         # Yes and no are scores here, for a function that checks something.
         score_found = float(found) if isinstance(found, bool) else found
         if not is_share(score_found):
             raise NoReward("off_scale", "a score that is no number in [0, 1]")
         return float(score_found)
+
+
+async def _contained(score: Awaitable[float]) -> float:
+    """The score; what exits fails here, for a loop passes an exit of a task on to its server."""
+    try:
+        return await score
+    except SystemExit as error:
+        raise NoReward(*explained(error)) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,17 +132,23 @@ def weighted(dimensions: Mapping[str, Dimension], scores: Mapping[str, float]) -
     return total / math.fsum(dimension.weight for dimension in dimensions.values())
 
 
-def check(dimensions: Mapping[str, Dimension]) -> None:
+def check(dimensions: Any) -> None:
     """Raises ConfigError when the dimensions cannot make a reward in [0, 1]."""
-    if not dimensions:
-        raise ConfigError("dimensions: none; set the class attribute")
+    if not isinstance(dimensions, Mapping) or not dimensions:
+        raise ConfigError("dimensions: none; set the class attribute, names with a Dimension each")
     for name, dimension in dimensions.items():
+        if not isinstance(name, str) or not isinstance(dimension, Dimension):
+            raise ConfigError(f"dimensions: {str(name)[:40]!r} is no name with a Dimension")
         if name == SHORT_CIRCUITED:
             raise ConfigError(f"dimensions: {name!r} is another metric's name")
         if (dimension.rubric is None) == (dimension.score is None):
             raise ConfigError(f"dimensions: {name!r} needs a rubric or a score, not both")
         if not is_share(dimension.weight):
             raise ConfigError(f"dimensions: the weight of {name!r} is not in [0, 1]")
+        if dimension.score is not None and not callable(dimension.score):
+            raise ConfigError(f"dimensions: the score of {name!r} is no function")
+        yes_or_no(f"dimensions: use_reference of {name!r}", dimension.use_reference)
+        settings.load(rubric=dimension.rubric, environ={})
     total = math.fsum(dimension.weight for dimension in dimensions.values())
     if abs(total - 1.0) > 1e-6:
         raise ConfigError(f"dimensions: the weights sum to {total:g}, not to 1")

@@ -31,7 +31,7 @@ class NoReward(JudgeClientError):
         return f"{self.args[1]}"
 
 
-def explained(error: Exception) -> tuple[str, str]:
+def explained(error: BaseException) -> tuple[str, str]:
     """Code and message of whatever kept a reward from being there."""
     if isinstance(error, (NoReward, RequestRefused)):
         code, message = error.code, str(error)
@@ -53,7 +53,7 @@ def success(score: float, metrics: Mapping[str, float]) -> RewardOutput:
     )
 
 
-def failure(error: Exception) -> RewardOutput:
+def failure(error: BaseException) -> RewardOutput:
     """No reward: the score is a placeholder that the SDK demands."""
     code, message = explained(error)
     log.info("no reward: %s: %s", code, message)
@@ -72,7 +72,7 @@ def group_success(
     return GroupRewardOutput(reward=GroupReward(rewards=made), status=TaskStatus.SUCCESS)
 
 
-def group_failure(error: Exception, size: int) -> GroupRewardOutput:
+def group_failure(error: BaseException, size: int) -> GroupRewardOutput:
     """No rewards: ``size`` placeholders that the SDK demands."""
     code, message = explained(error)
     log.info("no rewards for a group of %d: %s: %s", size, code, message)

@@ -17,6 +17,7 @@ from judge_client.candidate import Candidate
 from judge_client.errors import ConfigError
 from judge_client.requests import Assess
 from judge_client.results import Assessed, Failure
+from judge_client.shared import yes_or_no
 from judge_client.turns import Conversation, conversation
 
 _BASE = ("rule_score", "model_score", "agreement", "short_circuited", "length_chars")
@@ -48,12 +49,13 @@ class JudgeRewardProcessor(Configured, AbstractRewardProcessor):
         super()._check()
         if not is_share(self.preset_weight):
             raise ConfigError("preset_weight: not a number in [0, 1]")
+        yes_or_no("preset_gate", self.preset_gate)
 
     async def process(self, input_data: RewardInput) -> RewardOutput:
         """The reward of one agent output; no exception leaves."""
         try:
             return await self.judged(input_data)
-        except Exception as error:  # noqa: BLE001 - a 500 would cost two more judgements, and the reason
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a 500 would cost two more judgements, and the reason
             return failure(error)
 
     async def judged(self, input_data: RewardInput) -> RewardOutput:

@@ -18,7 +18,7 @@ try:
 except ImportError as missing:
     raise ImportError(
         "judge_client.dashscope needs the DashScope SDK, 1.25.19 or newer: "
-        f"pip install 'judge-service-client[dashscope]' ({missing})"
+        f"pip install './clients[dashscope]' in a checkout of judge_service ({missing})"
     ) from missing
 
 __all__ = [

@@ -15,8 +15,9 @@ from judge_client.errors import InvalidRequest
 from judge_client.requests import Assess, Join
 from judge_client.results import AssessOutcome, JoinFailed, JoinOutcome
 from judge_client.settings import Purpose
-from judge_client.shared import client_of, load
-from judge_client.trainer_input import plain, prompt_of, reference_of, wait_of, words_of
+from judge_client.shared import client_of, load, yes_or_no
+from judge_client.trainer_input import prompt_of, reference_of, wait_of, words_of
+from judge_client.values import plain
 
 try:
     from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
@@ -71,6 +72,7 @@ class JudgeGroupRewardManager(RewardManagerBase):
             family=words_of(self.family), policy_model=self.policy_model, purpose=self.purpose,
             default_timeout_s=DEFAULT_TIMEOUT_S,
         )  # fmt: skip
+        yes_or_no("use_ground_truth", self.use_ground_truth)
         # Checked now, not by the first sample of a validation.
         load(
             rubric=self.val_rubric or self._settings.rubric,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from judge_client import parts
 from judge_client.candidate import Candidate
 from judge_client.errors import InvalidRequest
+from judge_client.messages import refuse
 from judge_client.trainer_input import Prompt, prompt_of, reference_of
 from judge_client.turns import as_text
 
@@ -77,28 +79,28 @@ def turns_of(items: object, field: str) -> list[Turn]:
     """Chat messages out of items; a call belongs to the assistant's turn before it, and reasoning
     is not part of what was said. Raises InvalidRequest.
     """
-    if not isinstance(items, Sequence) or isinstance(items, str):
-        raise InvalidRequest(f"{field}: not a list of items", field=field)
+    if not isinstance(items, list):
+        refuse(field, "not a list of items")
     turns: list[Turn] = []
-    for item in items:
+    for at, item in enumerate(items):
         if not isinstance(item, Mapping):
-            raise InvalidRequest(f"{field}: what is no item", field=field)
-        _add(turns, item)
+            refuse(f"{field}[{at}]", "no item")
+        _add(turns, item, f"{field}[{at}]")
     return turns
 
 
-def _add(turns: list[Turn], item: Mapping[str, Any]) -> None:
+def _add(turns: list[Turn], item: Mapping[str, Any], field: str) -> None:
     kind = item.get("type") or "message"
     if kind == "reasoning":
         return
     if kind == "message":
         role = item.get("role") or "assistant"
-        turns.append({"role": role, "content": _text(item.get("content"))})
+        turns.append({"role": role, "content": _text(item.get("content"), f"{field}.content")})
     elif str(kind).endswith("_output"):
         turns.append(
             {
                 "role": "tool",
-                "content": _text(item.get("output")),
+                "content": _result(item.get("output"), f"{field}.output"),
                 "tool_call_id": item.get("call_id"),
             }
         )
@@ -118,21 +120,32 @@ def _called(turns: list[Turn], name: object, arguments: object, call_id: object)
         turns.append({"role": "assistant", "content": None, "tool_calls": [call]})
 
 
-def _text(content: object) -> str:
+def _text(content: object, field: str) -> str:
+    """What a message says. Raises InvalidRequest for what is neither a text nor parts."""
     if content is None or isinstance(content, str):
         return content or ""
-    if not isinstance(content, Sequence):
-        return as_text(content)
-    return "\n".join(_part(part) for part in content)
+    if not isinstance(content, list):
+        refuse(field, "neither a text nor a list of parts")
+    told = (_part(part, f"{field}[{at}]") for at, part in enumerate(content))
+    return "\n".join(text for text in told if text is not None)
 
 
-def _part(part: object) -> str:
-    if isinstance(part, Mapping):
-        for name in ("text", "refusal"):
-            if isinstance(part.get(name), str):
-                return str(part[name])
-        return f"({str(part.get('type') or 'unknown')[:32]} part, not shown)"
-    return part if isinstance(part, str) else as_text(part)
+def _part(part: object, field: str) -> str | None:
+    """The text of a part, or what says that one was there; None for reasoning."""
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        refuse(field, "neither a text nor an object")
+    text = parts.said(part, field)
+    if text is not None:
+        return text
+    kind = parts.shown(part)
+    return None if kind is None else f"({kind} part, not shown)"
+
+
+def _result(output: object, field: str) -> str:
+    """What came of a call: a text, parts, or data."""
+    return as_text(output, field) if isinstance(output, Mapping) else _text(output, field)
 
 
 def _was_cut(response: Mapping[str, Any]) -> bool:
