@@ -13,16 +13,20 @@ from judge_service.errors import DeadlineExceeded
 
 T = TypeVar("T")
 # Few threads, as they take the interpreter from everybody else, and of their own, so that a queue
-# of long texts does not stand before the judges' requests.
-_POOL = ThreadPoolExecutor(max_workers=2, thread_name_prefix="long-text")
+# of long texts does not stand before the judges' requests. Two queues: whom to ask about is found
+# out in one, asking is prepared in the other, so that what has begun comes to its end first.
+_LOOKING = ThreadPoolExecutor(max_workers=1, thread_name_prefix="long-text-looking")
+_ASKING = ThreadPoolExecutor(max_workers=1, thread_name_prefix="long-text-asking")
 
 MIN_ATTEMPT_S = 10.0
 """An attempt may take half of what is left, but at least this long."""
 
 
-def beside(work: Callable[[], T]) -> asyncio.Future[T]:
-    """``work`` on a long text, done in a thread beside the event loop."""
-    return asyncio.get_running_loop().run_in_executor(_POOL, work)
+def beside(work: Callable[[], T], *, looking: bool = False) -> asyncio.Future[T]:
+    """``work`` on a long text, done in a thread beside the event loop. ``looking`` is for the first
+    work on a candidate, which waits only for its like.
+    """
+    return asyncio.get_running_loop().run_in_executor(_LOOKING if looking else _ASKING, work)
 
 
 @dataclass(slots=True)
@@ -60,13 +64,13 @@ class Deadline:
         """How long the next attempt would be waited for if the deadline were far."""
         return configured if configured is not None else max(MIN_ATTEMPT_S, self.left() / 2)
 
-    async def in_thread(self, work: Callable[[], T], what: str) -> T:
-        """Run ``work`` on a long text in a thread, so that it does not hold up other requests.
+    async def in_thread(self, work: Callable[[], T], what: str, *, looking: bool = False) -> T:
+        """Run ``work`` on a long text ``beside`` the loop, so that it does not hold up others.
 
         Raises DeadlineExceeded when the time is up first; ``what`` says what was going on. Work
         that has begun then ends by itself, its result is not used.
         """
         try:
-            return await asyncio.wait_for(beside(work), self.left())
+            return await asyncio.wait_for(beside(work, looking=looking), self.left())
         except TimeoutError:
             raise DeadlineExceeded(f"the request's time was up while {what}") from None

@@ -181,6 +181,7 @@ class Engine:
             )
         if isinstance(request, RankRequest):
             check_group(request, rubric)
+        _check_ids(request)
         if self.require_family:
             known_families([unread(c) for c in _candidates(request)], require=True)
         deadline = deadline or Deadline.after(request.timeout_s)
@@ -247,6 +248,12 @@ def _candidates(request: Request) -> tuple[Candidate, ...]:
     if isinstance(request, AssessRequest):
         return (request.candidate,)
     return request.candidates if isinstance(request, (CompareRequest, RankRequest)) else ()
+
+
+def _check_ids(request: Request) -> None:
+    ids = [candidate.id for candidate in _candidates(request) if candidate.id is not None]
+    if len(set(ids)) < len(ids):
+        raise InvalidRequest("two candidates have the same id", field="candidates")
 
 
 def _check_reference(request: Request, rubric: Rubric) -> None:

@@ -71,6 +71,12 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     "long id": (RUBRIC.replace('"r"', f'"{"r" * 65}"'), "id: "),
     "version as number": (RUBRIC.replace('"1"', "1"), "version: "),
     "version as date": (RUBRIC.replace('"1"', "1979-05-27"), "version: "),
+    "control in the version": (
+        RUBRIC.replace('"1"', '"1\\u001b[31m"'), "version: must not have control characters",
+    ),
+    "line break in the version": (
+        RUBRIC.replace('"1"', '"1\\n"'), "version: must not have control characters",
+    ),
     "no version": (without('version = "1"'), "version: missing"),
     "blank description": (RUBRIC.replace("A rubric.", " "), "description: must not be blank"),
     "unknown field": (top("colour = 1\n"), "colour: unknown field"),

@@ -189,6 +189,9 @@ VALUES = {
     "NUL in family": candidate(text="x", family="a\0b"),
     "long family": candidate(text="x", family="a" * 65),
     "no policy model": candidate(text="x", policy_model=""),
+    "NUL in the policy model": candidate(text="x", policy_model="a\0b"),
+    "escape in the policy model": candidate(text="x", policy_model="\x1b[31m"),
+    "line break after the policy model": candidate(text="x", policy_model="a\n"),
     "long policy model": candidate(text="x", policy_model="a" * 513),
     "long finish reason": candidate(text="x", finish_reason="a" * 65),
     "role in capitals": candidate(messages=[{"role": "USER", "content": "x"}]),
@@ -224,6 +227,29 @@ def test_a_comparison_has_two_candidates(service: RunningService, candidates: ob
     problem = refused(service, pair(candidates), path="/v1/compare").error
 
     assert (problem.field or "").startswith("candidates")
+
+
+def test_two_candidates_have_not_one_id(service: RunningService) -> None:
+    """Of a pair as of a group."""
+    twice = [{"text": "a", "id": "x"}, {"text": "b", "id": "x"}]
+    compared = refused(service, pair(twice), path="/v1/compare").error
+    ranked = refused(service, pair(twice), path="/v1/rank").error
+
+    assert (compared.message, compared.field) == (ranked.message, ranked.field)
+    assert compared.field == "candidates"
+
+
+@pytest.mark.parametrize("field", ["group", "member", "run"])
+@pytest.mark.parametrize("name", ["a\0", "a\n", "\x1b[31m", "\x7f"])
+def test_names_of_groups_have_no_controls(service: RunningService, field: str, name: str) -> None:
+    """They stand in log lines and messages, as ids do."""
+    body = {
+        "group": "g", "member": "m", "size": 2, "rubric": "quality", "prompt": "?",
+        "deadline_s": 0.1, "candidate": {"text": "x"}, field: name,
+    }  # fmt: skip
+    problem = refused(service, json.dumps(body).encode(), path="/v1/groups/join").error
+
+    assert problem.field == field
 
 
 @pytest.mark.parametrize(

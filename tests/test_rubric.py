@@ -184,6 +184,16 @@ def test_missing_anchors_are_warned_about(anchored: tuple[int, ...], missing: st
     )
 
 
+def test_a_zero_that_a_comparison_cannot_give_is_warned_about() -> None:
+    """A compare rubric has no rewards of its own."""
+
+    def compares(rubric: dict[str, Any]) -> None:
+        rubric.update(kind="compare", anchors=[], judging={"on_unjudgeable": "zero"})
+        rubric["criteria"] = [{"name": "quality", "question": "Which is better?"}]
+
+    assert ["on_unjudgeable" in warning for warning in made(compares).warnings()] == [True]
+
+
 @pytest.mark.parametrize("total", [0.9999995, 1.0000005])
 def test_weights_may_miss_their_sum_by_a_rounding_error(total: float) -> None:
     """Sums are met within a millionth."""

@@ -49,6 +49,8 @@ Text = Annotated[str, AfterValidator(_bounded)]
 Word = Annotated[
     str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")
 ]
+_NO_CONTROLS = r"^[^\x00-\x1f\x7f]*$"
+Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=_NO_CONTROLS)]
 FamilyWord = Annotated[
     str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^\s\x00-\x1f\x7f]+$")
 ]
@@ -185,7 +187,7 @@ class CandidateBody(Wire):
     id: Word | None = None
     text: Text | None = None
     messages: Messages | None = None
-    policy_model: Annotated[str, StringConstraints(min_length=1, max_length=512)] | None = None
+    policy_model: Name | None = None
     family: (
         Annotated[
             Annotated[FamilyWord, Tag(_ONE)]
@@ -369,10 +371,10 @@ class JoinBody(RequestBody):
 
     model_config = ConfigDict(json_schema_extra={"examples": [JOIN_EXAMPLE]})
 
-    group: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+    group: Name
     size: Annotated[int, Field(ge=1, le=MAX_GROUP)]
-    member: Annotated[str, StringConstraints(min_length=1, max_length=512)]
-    run: Annotated[str, StringConstraints(max_length=512)] = ""
+    member: Name
+    run: Annotated[str, StringConstraints(max_length=512, pattern=_NO_CONTROLS)] = ""
     candidate: CandidateBody
     deadline_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] = DEFAULT_DEADLINE_S
     partial: Annotated[

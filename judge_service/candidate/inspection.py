@@ -79,7 +79,9 @@ async def _inspect_long(
 ) -> Inspection:
     try:
         return await deadline.in_thread(
-            lambda: _inspect(candidate, rubric, request), "the rules were being checked"
+            lambda: _inspect(candidate, rubric, request),
+            "the rules were being checked",
+            looking=True,
         )
     except DeadlineExceeded as error:
         return unseen(candidate, error)

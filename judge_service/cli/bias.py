@@ -82,17 +82,11 @@ def bias(
 
 
 async def _of_service(url: str) -> BiasReport:
-    from pydantic import ValidationError
-
     from judge_service.bias.report import BiasReport
     from judge_service.cli.remote import remote
 
     async with remote(url) as service:
-        data = await service.get("/v1/bias")
-    try:
-        return BiasReport.model_validate(data)
-    except ValidationError:
-        raise UserError(f"{url}: its /v1/bias is that of another version") from None
+        return await service.get_as("/v1/bias", BiasReport)
 
 
 def _scales(flags: Mapping[str, object]) -> Scales:

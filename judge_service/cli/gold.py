@@ -167,7 +167,8 @@ def convert(
     for place, why in found.skipped[:MAX_SHOWN]:
         note(f"{source}: {place}: left out: {why}")
     if len(found.skipped) > MAX_SHOWN:
-        note(f"and {len(found.skipped) - MAX_SHOWN} more rows were left out")
+        more = count_of(len(found.skipped) - MAX_SHOWN, "more row")
+        note(f"and {more} left out")
     if target is None:
         out().file.write(text)
         return

@@ -83,13 +83,16 @@ def judges(
 async def _remote(url: str, ping: bool, seconds: float) -> tuple[list[dict[str, Any]], list[str]]:
     from judge_service.cli.ping import ping_remote
     from judge_service.cli.remote import remote
+    from judge_service.cli.remote_answers import JudgesShape
 
     async with remote(url) as service:
         pings = {}
         if ping:
-            ids = [judge["id"] for judge in (await service.get("/v1/judges"))["judges"]]
+            ids = [
+                judge["id"] for judge in (await service.get("/v1/judges", JudgesShape))["judges"]
+            ]
             pings = await ping_remote(service, ids, seconds)
-        rows = (await service.get("/v1/judges"))["judges"]
+        rows = (await service.get("/v1/judges", JudgesShape))["judges"]
     for row in rows:
         if row["id"] in pings:
             row["ping"] = {**pings[row["id"]], "reply": row.get("reply")}

@@ -56,9 +56,11 @@ async def ping_in_process(flags: Mapping[str, object], seconds: float) -> dict[s
 
 async def ping_remote(service: Remote, ids: list[str], seconds: float) -> dict[str, dict[str, Any]]:
     """The same through a running service, on a rubric that it has."""
+    from judge_service.cli.remote_answers import RubricsShape
+
     rubrics = [
         r
-        for r in (await service.get("/v1/rubrics"))["rubrics"]
+        for r in (await service.get("/v1/rubrics", RubricsShape))["rubrics"]
         if r["kind"] == "assess" and r["reference"] != "required"
     ]
     rubrics.sort(key=lambda r: (len(r["criteria"]), r["judged"] != "last_turn", r["id"]))

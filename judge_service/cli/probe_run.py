@@ -14,6 +14,7 @@ from judge_service.cli.batch import patiently
 from judge_service.cli.exits import UserError
 from judge_service.cli.progress import Tally, progress
 from judge_service.cli.remote import Remote
+from judge_service.cli.remote_answers import JudgesShape, RubricContentShape
 from judge_service.cli.requests import asked
 from judge_service.cli.target import InProcess, Target, open_target
 from judge_service.cli.terminal import note
@@ -86,7 +87,7 @@ async def _run(wanted: Wanted, items: Sequence[ProbeItem], probes: Mapping[str, 
 async def _content(target: Target, rubric: str) -> Mapping[str, Any]:
     """The rubric's content. Raises UserError, which of a service says why."""
     if isinstance(target, Remote):
-        return await target.get(f"/v1/rubrics/{quote(rubric, safe='')}")
+        return await target.get(f"/v1/rubrics/{quote(rubric, safe='')}", RubricContentShape)
     found = await target.rubric(rubric)
     if found is None:
         raise UserError(f"there is no rubric {rubric!r}")
@@ -200,7 +201,7 @@ async def _judges(target: Target) -> list[_Judge]:
             for spec in bench.values()
         ]  # fmt: skip
     assert isinstance(target, Remote)  # noqa: S101 - there are no others
-    shown = (await target.get("/v1/judges"))["judges"]
+    shown = (await target.get("/v1/judges", JudgesShape))["judges"]
     return [
         _Judge(id=j["id"], families=tuple(j["family"].split("+")), purpose=j["purpose"])
         for j in shown

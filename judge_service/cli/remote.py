@@ -6,12 +6,14 @@ import ipaddress
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
+from pydantic import BaseModel, ValidationError
 
 from judge_service.cli.exits import UserError
+from judge_service.cli.remote_answers import OUTCOMES, RubricContentShape, fits
 from judge_service.cli.requests import Asked
 from judge_service.cli.target import KEY_VARIABLE, Later, Refused
 
@@ -19,6 +21,7 @@ SPARE_S = 15.0
 """How much longer than the request's own time a service is waited for."""
 _ABOUT_THE_REQUEST = frozenset({404, 413, 422})
 _BUSY = frozenset({429, 503})
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Remote:
@@ -34,22 +37,44 @@ class Remote:
         data = await self._json("POST", path, json=request.data, timeout=timeout)
         if "status" not in data:
             raise self._stranger("an answer without status")
-        return data
+        return self._fitting(path, data, OUTCOMES[request.kind])
 
     async def rubric(self, rubric_id: str) -> Mapping[str, Any] | None:
         """What the service shows of the rubric."""
         try:
-            return await self.get(f"/v1/rubrics/{rubric_id}")
+            return await self.get(f"/v1/rubrics/{rubric_id}", RubricContentShape)
         except UserError:
             return None
 
-    async def get(self, path: str) -> dict[str, Any]:
-        """The JSON object at ``path``. Raises UserError."""
-        return await self._json("GET", path, timeout=SPARE_S)
+    async def get(self, path: str, shape: type[BaseModel]) -> dict[str, Any]:
+        """The JSON object at ``path``, which has what ``shape`` says, and perhaps more.
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        Raises UserError.
+        """
+        return self._fitting(path, await self._json("GET", path, timeout=SPARE_S), shape)
+
+    async def get_as(self, path: str, model: type[Model]) -> Model:
+        """The JSON object at ``path`` as just this model. Raises UserError."""
+        data = await self._json("GET", path, timeout=SPARE_S)
+        try:
+            return model.model_validate(data)
+        except ValidationError:
+            raise self._other_version(path) from None
+
+    async def post(
+        self, path: str, body: Mapping[str, Any], shape: type[BaseModel]
+    ) -> dict[str, Any]:
         """The JSON answer of a POST to ``path``. Raises UserError."""
-        return await self._json("POST", path, json=body, timeout=SPARE_S)
+        data = await self._json("POST", path, json=body, timeout=SPARE_S)
+        return self._fitting(path, data, shape)
+
+    def _fitting(self, path: str, data: dict[str, Any], shape: type[BaseModel]) -> dict[str, Any]:
+        if not fits(data, shape):
+            raise self._other_version(path)
+        return data
+
+    def _other_version(self, path: str) -> UserError:
+        return UserError(f"{self.url}: its {path} is that of another version")
 
     async def _json(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         try:

@@ -82,22 +82,28 @@ def _is_about(one: dict[str, Any], judge: str | None, rubric: str | None) -> boo
 
 async def _watched(url: str) -> dict[str, Any] | None:
     from judge_service.cli.remote import remote
+    from judge_service.cli.remote_answers import JudgesShape, WatchShape, fits
 
     async with remote(url) as service:
-        data = await service.get("/v1/judges")
+        data = await service.get("/v1/judges", JudgesShape)
     if "watch" not in data:
         raise UserError(f"{url}: it is of a version that does not watch")
     found: dict[str, Any] | None = data["watch"]
+    if not fits(found, WatchShape | None):
+        raise UserError(f"{url}: its /v1/judges is that of another version")
     return found
 
 
 async def _reset(url: str, judge: str | None, rubric: str | None) -> dict[str, Any]:
     from judge_service.cli.remote import remote
+    from judge_service.cli.remote_answers import ResetShape
 
     given = {"judge": judge, "rubric": rubric}
     async with remote(url) as service:
         answer: dict[str, Any] = await service.post(
-            "/v1/watch/reset", {name: value for name, value in given.items() if value is not None}
+            "/v1/watch/reset",
+            {name: value for name, value in given.items() if value is not None},
+            ResetShape,
         )
     return answer
 
@@ -128,7 +134,7 @@ def _table(alarms: list[dict[str, Any]]) -> Table:
         cause = f" ({alarm['cause']})" if alarm["cause"] else ""
         effect = "" if alarm["effect"] is None else f"{alarm['effect']:+.2f} {alarm['effect_name']}"
         sure = alarm["chart"]
-        if alarm["threshold"] is not None:
+        if alarm["threshold"] is not None and alarm["value"] is not None:
             sure += f" {alarm['value']:.3g}, limit {alarm['threshold']:.3g}"
         if alarm["run_length"] is not None:
             sure += f"; one false alarm in {alarm['run_length']:,.0f}"

@@ -18,7 +18,7 @@ from judge_service.candidate.inspection import Inspection, inspect
 from judge_service.deadline import Deadline
 from judge_service.engine import Engine
 from judge_service.envelope.envelope import Question, compare_question
-from judge_service.errors import JudgeServiceError
+from judge_service.errors import ContextTooLong, JudgeServiceError
 from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.selection import Selection, known_families, select
 from judge_service.judging.assess import questions_of
@@ -97,7 +97,10 @@ class Early:
     async def _fits(self, case: Case, one: Inspection, selection: Selection) -> bool:
         if one.broken is not None or not one.passed:
             return False
-        return await check_before(case, self._engine.asker, selection, one.shown) is None
+        try:
+            return await check_before(case, self._engine.asker, selection, one.shown) is None
+        except ContextTooLong:
+            return False
 
     def _points(
         self, case: Case, selection: Selection, answers: Sequence[Distinct]

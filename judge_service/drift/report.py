@@ -7,8 +7,10 @@ from typing import Any
 
 from judge_service.drift import bias, humans
 from judge_service.drift.criterion import Compared, compare_criterion
-from judge_service.drift.data import Lined, Row, labels, line_up, spent
+from judge_service.drift.data import Lined, labels, line_up, spent
 from judge_service.drift.flips import group_flips
+from judge_service.drift.floor import NO_FLOOR
+from judge_service.drift.judgement import Judgement
 from judge_service.drift.plan import SIDES, RunData, SideName, same_items, same_question
 from judge_service.drift.review import extremes, most_changed
 from judge_service.drift.summary import side_summary
@@ -20,6 +22,7 @@ from judge_service.statistics.estimate import Estimate, wire
 from judge_service.statistics.shift import mean_shift
 
 DEFAULT_TOP = 10
+EACH_ITS_OWN = "labels of several criteria have no agreement of their own; each has its floor"
 OF_LABELS = (
     "noise_floor", "kappa_paradox", "confusion", "mcnemar", "stuart_maxwell",
     "agreement", "kappa", "quadratic_kappa", "spearman", "kendall", "mean_shift",
@@ -210,13 +213,14 @@ def _whole(lined: Lined, found: Sequence[Compared], *, seed: int) -> dict[str, A
     ]
     old, new = [a for a, _ in scored], [b for _, b in scored]
     draws = Bootstrap(len(scored), seed=seed)
+    shift = mean_shift(old, new, draws=draws)
     return {
         **dict.fromkeys(OF_LABELS),
-        "noise_floor": {"agreement": None, "kappa": None, "repeats": len(lined.baseline.runs)},
+        "noise_floor": _no_floor(lined, found),
         "kappa_paradox": any(one.figures["kappa_paradox"] for one in found),
         "spearman": wire(spearman(old, new, draws=draws)),
         "kendall": wire(kendall(old, new, draws=draws)),
-        "mean_shift": wire(mean_shift(old, new, draws=draws)),
+        "mean_shift": None if shift is None else {**(wire(shift) or {}), "test": None},
         "within_group_flips": _reward_flips(lined, seed=seed),
         "humans": dict.fromkeys(("baseline", "candidate", "change")),
         "length": dict.fromkeys(SIDES),
@@ -224,16 +228,46 @@ def _whole(lined: Lined, found: Sequence[Compared], *, seed: int) -> dict[str, A
     }
 
 
+def _no_floor(lined: Lined, found: Sequence[Compared]) -> dict[str, Any]:
+    """The floor of several criteria together: there is none, each has its own."""
+    repeats = len(lined.baseline.runs)
+    return {
+        "agreement": None,
+        "kappa": None,
+        "repeats": repeats,
+        "n": None,
+        "exact": all(one.floor.exact for one in found),
+        "below": {},
+        "note": EACH_ITS_OWN if repeats > 1 else NO_FLOOR,
+    }
+
+
 def _reward_flips(lined: Lined, *, seed: int) -> dict[str, Any] | None:
-    """Orderings by reward, rules included: what a trainer gets."""
-    rows: list[Row] = [
-        row
-        for row in lined.all_rows
-        if row.baseline.reward is not None and row.candidate.reward is not None
+    """Orderings by reward, rules included: what a trainer gets. Beside them those that the baseline
+    turns round by itself.
+    """
+    found = _flips_of([(r.item.group, r.baseline, r.candidate) for r in lined.all_rows], seed=seed)
+    if found is None:
+        return None
+    noise = None
+    if len(lined.baseline.runs) > 1:
+        first, second = lined.baseline.runs[:2]
+        both = [i for i in lined.gold.items if i.id in first and i.id in second]
+        noise = _flips_of([(i.group, first[i.id], second[i.id]) for i in both], seed=seed)
+    return {**found, "noise": noise}
+
+
+def _flips_of(
+    pairs: Sequence[tuple[str, Judgement, Judgement]], *, seed: int
+) -> dict[str, Any] | None:
+    known = [
+        (group, a.reward, b.reward)
+        for group, a, b in pairs
+        if a.reward is not None and b.reward is not None
     ]
     return group_flips(
-        [row.item.group for row in rows],
-        [row.baseline.reward or 0.0 for row in rows],
-        [row.candidate.reward or 0.0 for row in rows],
+        [group for group, _, _ in known],
+        [before for _, before, _ in known],
+        [after for _, _, after in known],
         seed=seed,
     ).wire()

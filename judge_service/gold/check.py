@@ -15,6 +15,7 @@ from judge_service.rubric.rubric import Rubric
 from judge_service.statistics.bootstrap import Bootstrap, ratio
 from judge_service.statistics.estimate import Estimate, wire
 from judge_service.statistics.krippendorff import MAX_VALUES, Metric, krippendorff_alpha
+from judge_service.text.counted import count_of
 
 FEWEST, MOST = 50, 200
 """Fewer items than this tell little; more cost more than they tell."""
@@ -146,7 +147,11 @@ def _size(gold: GoldSet) -> list[Remark]:
             )
         )
     if n < FEWEST:
-        found.append(warn(f"{n} items; {FEWEST} to {MOST} tell more: intervals are wide with few"))
+        found.append(
+            warn(
+                f"{count_of(n, 'item')}; {FEWEST} to {MOST} tell more: intervals are wide with few"
+            )
+        )
     elif n > MOST:
         found.append(warn(f"{n} items; more than {MOST} cost more than they tell"))
     return found

@@ -48,6 +48,10 @@ GoldId = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
 ]
 
+ModelName = Annotated[
+    str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$")
+]
+
 
 def _form(value: object) -> str | None:
     if isinstance(value, str):
@@ -71,7 +75,7 @@ PromptField = Annotated[
 class _Candidate(Line):
     text: Text | None = None
     messages: Messages | None = None
-    policy_model: Annotated[str, StringConstraints(min_length=1, max_length=512)] | None = None
+    policy_model: ModelName | None = None
     family: Families | None = None
     finish_reason: Annotated[str, StringConstraints(max_length=64)] | None = None
 

@@ -53,7 +53,7 @@ def counted(fewest: int, most: int, what: str = "entries") -> BeforeValidator:
 
     def check(values: object) -> object:
         if isinstance(values, (list, tuple, dict)) and not fewest <= len(values) <= most:
-            raise PydanticCustomError("count", f"must have {bounds} {what}")  # type: ignore[arg-type]
+            raise PydanticCustomError("count", f"must have {bounds} {what}")
         return values
 
     return BeforeValidator(check)

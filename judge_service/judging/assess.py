@@ -8,7 +8,7 @@ from judge_service.asking.ask import Answer
 from judge_service.candidate.exhibit import Exhibit
 from judge_service.candidate.inspection import Inspection
 from judge_service.envelope.envelope import Question, assess_question
-from judge_service.errors import JudgingError, NoEligibleJudge, QuorumNotMet
+from judge_service.errors import ContextTooLong, JudgingError, NoEligibleJudge, QuorumNotMet
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.selection import Selection, select
@@ -52,7 +52,10 @@ async def assess(
         return _failed(case, inspection, error, {}, ())
     questions = questions_of(case, inspection.shown)
     if not case.request.audit:
-        unfit = await check_before(case, source.asker, selection, inspection.shown)
+        try:
+            unfit = await check_before(case, source.asker, selection, inspection.shown)
+        except ContextTooLong as error:
+            return _failed(case, inspection, error, {}, ())
         if unfit is not None:
             return _short_circuit(case, inspection.failed(unfit))
     polls = await poll(case, source, selection, questions)

@@ -9,6 +9,7 @@ from judge_service.bias.record import marks_of
 from judge_service.candidate.inspection import Inspection
 from judge_service.envelope.envelope import Question, compare_question
 from judge_service.errors import (
+    ContextTooLong,
     JudgingError,
     NoEligibleJudge,
     QuorumNotMet,
@@ -64,7 +65,10 @@ async def compare(
     except (NoEligibleJudge, QuorumNotMet) as error:
         return _failed(case, inspections, error, ())
     if not case.request.audit:
-        fitting = await _fitting(case, source, selection, inspections)
+        try:
+            fitting = await _fitting(case, source, selection, inspections)
+        except ContextTooLong as error:
+            return _failed(case, inspections, error, ())
         settled = _without_judge(fitting)
         if settled is not None:
             return _compared(case, fitting, settled, (), short_circuited=True)

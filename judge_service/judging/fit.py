@@ -51,15 +51,9 @@ def window_in(message: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def too_long_before(window: int, candidate: str, rest: str) -> bool:
-    """Before the call: the candidate alone surely exceeds the window, and all else surely fits. A
-    prompt that may be too long itself is the judge's to refuse.
-    """
-    return (
-        len(candidate) >= MIN_CHARS_TO_CHECK
-        and fewest_tokens(candidate) > window
-        and most_tokens(rest) < window
-    )
+def too_long_before(window: int, candidate: str) -> bool:
+    """Before the call: the candidate alone surely exceeds the window."""
+    return len(candidate) >= MIN_CHARS_TO_CHECK and fewest_tokens(candidate) > window
 
 
 def too_long_after(window: int, candidate: str, rest: str) -> bool:
@@ -89,16 +83,27 @@ async def check_before(
 ) -> RuleResult | None:
     """The failed rule when a candidate surely does not fit one of the chosen judges, while prompt
     and reference do, and what was said before it.
+
+    Raises ContextTooLong when it fits none of them, the rest may not either, and nobody else would
+    be asked: it is not the candidate's fault alone, and there can be no verdict.
     """
     candidate = shown.shown_text
     if len(candidate) < MIN_CHARS_TO_CHECK:
         return None
     request = case.request
     rest = prompt_text(request.prompt) + (request.reference or "") + prompt_text(shown.context)
+    unsure = []
     for judge in selection.panel:
         window = asker.capability(judge).window or await asker.backend.context_window(judge)
-        if window is not None and too_long_before(window, candidate, rest):
+        if window is None or not too_long_before(window, candidate):
+            continue
+        if most_tokens(rest) < window:
             return does_not_fit(window, judge.id)
+        unsure.append(judge.id)
+    if len(unsure) == len(selection.panel) and case.rubric.judging.fallback == "none":
+        raise ContextTooLong(
+            f"the candidate is longer than judge {unsure[0]!r} takes, and its prompt may be, too"
+        )
     return None
 
 

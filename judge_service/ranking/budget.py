@@ -10,14 +10,10 @@ from judge_service.rubric.rubric import Rubric
 
 
 def check_group(request: RankRequest, rubric: Rubric) -> None:
-    """Raise InvalidRequest for a strategy that the rubric has no scale for, for a budget with which
-    not even the least is asked, and for an id that two candidates share.
+    """Raise InvalidRequest for a strategy that the rubric has no scale for, and for a budget with
+    which not even the least is asked.
     """
     followed = strategy_of(request, rubric)
-    ids = [candidate.id for candidate in request.candidates if candidate.id is not None]
-    twice = next((n for n, one in enumerate(ids) if one in ids[:n]), None)
-    if twice is not None:
-        raise InvalidRequest("two candidates have the same id", field="candidates")
     if request.max_calls is None:
         return
     least = _least(request, rubric, followed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judge_service.candidate.inspection import Inspection
-from judge_service.errors import DeadlineExceeded, NoEligibleJudge, QuorumNotMet
+from judge_service.errors import ContextTooLong, DeadlineExceeded, NoEligibleJudge, QuorumNotMet
 from judge_service.flags import Flag
 from judge_service.judges.selection import Selection, select
 from judge_service.judging import combine
@@ -66,8 +66,8 @@ async def rank(
         group.digests = await digests_of(case, inspections)
     except DeadlineExceeded as error:
         return lost(group, followed, error, group.passing)
-    if not case.request.audit:
-        await _check_fit(group, selection)
+    if not case.request.audit and (unfit := await _check_fit(group, selection)):
+        return lost_to(group, followed, unfit[min(unfit)], sorted(unfit))
     _end_by_rule(group)
     if not group.passing:
         return concluded(group, followed)
@@ -85,12 +85,19 @@ def _end_by_rule(group: Group) -> None:
         group.states[place].reward = 0.0
 
 
-async def _check_fit(group: Group, selection: Selection) -> None:
+async def _check_fit(group: Group, selection: Selection) -> dict[int, ContextTooLong]:
+    """Mark who is too long for the judges; gives those who can have no verdict, by place."""
+    found: dict[int, ContextTooLong] = {}
     for place in group.passing:
         inspection = group.inspections[place]
-        unfit = await check_before(group.case, group.source.asker, selection, inspection.shown)
+        try:
+            unfit = await check_before(group.case, group.source.asker, selection, inspection.shown)
+        except ContextTooLong as error:
+            found[place] = error
+            continue
         if unfit is not None:
             group.inspections[place] = inspection.failed(unfit)
+    return found
 
 
 async def _check_fit_after(group: Group, answer: Distinct, scored: Scored) -> None:

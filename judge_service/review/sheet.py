@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,7 +20,9 @@ from judge_service.review.key import Entry, Key
 from judge_service.types import Candidate
 
 ITEM, NOTE = "item", "note"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Where a program may take a cell to begin: at its first sign, and after what parts cells elsewhere,
+# a semicolon or a tab. Some programs read the wide forms of these signs, too.
+_FORMULA = re.compile(r"(\A[\s;,]*|[;\t] *)([=+\-@＝＋－＠﹦﹢﹣﹫])")
 _ACTING = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _HARMLESS = frozenset("\n\t\u200c\u200d")
 LARGEST_CELL = 32_767
@@ -43,8 +46,8 @@ def rows(key: Key, *, verdicts: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def csv_text(key: Key, *, verdicts: bool = False) -> str:
-    """The sheet as CSV with a byte order mark, for spreadsheet programs. A cell that such a
-    program would take for a formula begins with an apostrophe.
+    """The sheet as CSV with a byte order mark, for spreadsheet programs. What such a program would
+    take for a formula has an apostrophe before it.
     """
     made = list(rows(key, verdicts=verdicts))
     text = io.StringIO(newline="")
@@ -113,5 +116,5 @@ def _reason(said: Mapping[str, Any]) -> str:
 
 
 def _cell(value: object) -> str:
-    text = str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    text = _FORMULA.sub(r"\1'\2", str(value))
+    return f"'{text}" if text.startswith(("\t", "\r")) else text

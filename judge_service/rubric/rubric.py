@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
@@ -35,6 +36,7 @@ from judge_service.rules import Rule, parse_rules
 
 ID_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SUM_TOLERANCE = 1e-6
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 MAX_CRITERIA = 16
 ENVELOPE_VERSION = 1
 """Version of what a judge is sent; part of every rubric hash."""
@@ -46,6 +48,12 @@ Share = Annotated[float, Strict(), Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
+    return text
+
+
+def _no_controls(text: str) -> str:
+    if _CONTROL.search(text) is not None:
+        raise ValueError("must not have control characters")
     return text
 
 
@@ -137,7 +145,7 @@ class Rubric(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     id: Id
-    version: NotBlank = Field(max_length=64)
+    version: Annotated[NotBlank, AfterValidator(_no_controls)] = Field(max_length=64)
     description: NotBlank = Field(max_length=2_000)
     kind: Literal["assess", "compare"] = "assess"
     aggregate: Literal["weighted_mean", "min"] = "weighted_mean"
@@ -251,6 +259,11 @@ class Rubric(BaseModel):
     def warnings(self) -> list[str]:
         """What is allowed but likely a mistake, one sentence each."""
         found: list[str] = []
+        if self.kind == "compare" and self.judging.on_unjudgeable == "zero":
+            found.append(
+                "judging.on_unjudgeable: zero is for assessments and does nothing in a compare "
+                "rubric"
+            )
         for criterion in self.criteria:
             if criterion.scale is None:
                 continue

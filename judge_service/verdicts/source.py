@@ -85,7 +85,8 @@ class VerdictSource:
             tenant=None if self._shared else case.request.tenant,
             embedded=judge.id in case.bench.trial,
         )
-        tries = 1 if single else (budget or Budget()).left - keep
+        budget = budget or Budget()
+        tries = 1 if single else budget.left - budget.kept - keep
         while True:
             flight = self._flights.get(key)
             joined = flight is not None

@@ -90,7 +90,6 @@ def test_a_long_candidate_is_not_to_blame_where_the_rest_does_not_fit_either(
     path: str, more: dict[str, str], service: RunningService, provider: FakeProvider
 ) -> None:
     """Nobody can be judged under such a prompt, so that a zero would say nothing of the answer."""
-    provider.behave("small", faults.always(error(400, "Input is too long for requested model.")))
     long = {"text": "many words " * 2000, "family": FOREIGN}
     body = {"rubric": "quality", "judges": ["small"], **more}
     one = (
@@ -101,6 +100,7 @@ def test_a_long_candidate_is_not_to_blame_where_the_rest_does_not_fit_either(
     answer = service.post(path, {**body, **one})
     assert answer["status"] == "failed"
     assert answer["error"]["code"] == "context_too_long"
+    assert provider.requests == []
 
 
 def test_of_a_pair_both_may_be_too_long(service: RunningService, provider: FakeProvider) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -36,6 +37,9 @@ def stranger(status: int, body: bytes, kind: str = "text/html") -> Iterator[str]
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
+            self.do_GET()
+
+        def do_GET(self) -> None:
             self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("content-length", str(len(body)))
@@ -97,6 +101,46 @@ def test_another_server_is_told_apart(cli: Cli, status: int, body: bytes, kind: 
     assert ran.code == 1
     assert "not a judge_service" in ran.err
     assert len(ran.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "body"),
+    [
+        (("watch",), b'{"judges": [], "watch": {}}'),
+        (("watch",), b'{"judges": [], "watch": {"alarms": null, "charts": [], "note": null}}'),
+        (("watch",), b'{"judges": [], "watch": {"alarms": [{}], "charts": [], "note": null}}'),
+        (("watch",), b'{"judges": [], "watch": {"alarms": [], "charts": [7], "note": null}}'),
+        (("watch",), b'{"judges": null, "watch": null}'),
+        (("watch", "--reset"), b'{"alarms": "many"}'),
+        (("judges",), b'{"judges": [{"id": "a"}]}'),
+        (("judges",), b'{"hello": 1}'),
+        (("judges", "--ping"), b'{"judges": {"a": 1}}'),
+        (("bias",), b'{"hello": 1}'),
+        (ASK, b'{"status": "success"}'),
+        (ASK, b'{"status": "success", "reward": "much"}'),
+    ],
+)
+def test_another_version_is_told_apart(cli: Cli, command: tuple[str, ...], body: bytes) -> None:
+    """An answer of another shape is one readable line, whatever reads it."""
+    with stranger(200, body, "application/json") as url:
+        ran = cli(*command, "--url", url)
+
+    assert ran.code == 1
+    assert "is that of another version" in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_a_newer_version_may_say_more(cli: Cli) -> None:
+    """Fields that are not known here are no fault."""
+    judge = {"id": "a", "model": "m", "family": "f", "purpose": "train", "mood": "good"}
+    body = {"judges": [judge], "watch": None, "weather": "fine"}
+    with stranger(200, json.dumps(body).encode(), "application/json") as url:
+        judges = cli("judges", "--url", url)
+        watch = cli("watch", "--url", url)
+
+    assert judges.code == 0
+    assert watch.code == 3
+    assert "watching is off" in watch.err
 
 
 def test_a_key_opens_the_service(

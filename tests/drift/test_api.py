@@ -15,7 +15,7 @@ from judge_service.drift.runner import Runner
 from judge_service.gold import file as gold_file
 from tests.drift.support import DRIFT_KEYS, points, raised, worth, write_gold
 from tests.harness import Judges, RunningService, judged_by, write_rubric
-from tests.provider import FakeProvider, behaviours
+from tests.provider import FakeProvider, behaviours, faults
 from tests.provider.behaviours import Behaviour
 
 SECRET = "a secret of the service"
@@ -124,9 +124,23 @@ def test_gold_lines_may_come_with_the_request(service: RunningService) -> None:
         ({"candidate": "beta,nothing"}, "there is no rubric 'nothing'"),
         ({"repeat": 0}, "greater than or equal to 1"),
         ({"colour": "red"}, "unknown field"),
-        ({"gold": []}, "gold"),
+        ({"gold": []}, '"message":"gold: List should have at least 1 item after validation'),
+        ({"gold": 7}, '"message":"gold: must be the name of a gold set or a list of its lines"'),
+        ({"gold": ["a"]}, '"message":"gold[0]: must be an object"'),
+        ({"gold": "x" * 65}, '"message":"gold: String should have at most 64 characters"'),
     ],
-    ids=["gold", "path", "judge", "rubric", "repeat", "field", "empty"],
+    ids=[
+        "gold",
+        "path",
+        "judge",
+        "rubric",
+        "repeat",
+        "field",
+        "empty",
+        "number",
+        "texts",
+        "long",
+    ],
 )
 def test_a_mistake_is_422(service: RunningService, change: dict[str, Any], message: str) -> None:
     """Before anybody is asked."""
@@ -134,6 +148,7 @@ def test_a_mistake_is_422(service: RunningService, change: dict[str, Any], messa
 
     assert answer.status_code == 422
     assert message in answer.text
+    assert "more)" not in answer.text
 
 
 @pytest.mark.parametrize(
@@ -187,6 +202,22 @@ def test_a_run_can_be_stopped_and_continued(
     assert len(provider.requests) == 36 + AT_A_TIME
     unknown = "/v1/drift-runs/20260101T000000-00000000/stop"
     assert service.http.post(unknown).status_code == 404
+
+
+def test_a_judge_that_lets_nobody_in_interrupts_a_run(
+    service: RunningService, provider: FakeProvider
+) -> None:
+    """Soon, and it says why; the same request goes on once the judge is there."""
+    provider.behave("beta", faults.status_error(401))
+    first = done(service, service.http.post("/v1/drift-runs", json=BODY).json()["id"])
+    provider.behave("beta", behaviours.honest())
+    again = done(service, service.http.post("/v1/drift-runs", json=BODY).json()["id"])
+
+    assert first["status"] == "interrupted"
+    assert "the candidate does not answer: none of its first" in first["error"]
+    assert again["id"] == first["id"]
+    assert again["status"] == "finished"
+    assert again["report"]["judged"] == 12
 
 
 def test_processes_that_share_a_store_run_one_at_a_time(

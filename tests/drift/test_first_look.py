@@ -47,9 +47,9 @@ def test_nobody_listens(bench: Bench) -> None:
 def test_a_judge_that_lets_nobody_in(bench: Bench, dead: str, fault: Behaviour, code: str) -> None:
     """Whichever side it is. Mended, the same command asks for everything, the failed ones, too."""
     bench.provider.behave(dead, fault)
-    first = bench.drift(*RUNS, gold=points(N))
+    first = bench.drift(*RUNS, "--timeout", "3", gold=points(N))
     bench.provider.behave(dead, behaviours.honest())
-    second = bench.drift(*RUNS, gold=points(N))
+    second = bench.drift(*RUNS, "--timeout", "3", gold=points(N))
 
     side = "baseline" if dead == "alpha" else "candidate"
     assert first.code == 3
@@ -101,7 +101,7 @@ def test_pairs(bench: Bench) -> None:
     bench.provider.behave("beta", faults.status_error(401))
     gold = write_gold(bench.folder / "pair.jsonl", pairs(20))
 
-    ran = bench.drift("--gold", gold)
+    ran = bench.drift("--gold", gold, "--timeout", "3")
 
     assert ran.code == 3
     assert "the candidate does not answer" in ran.report["reasons"][-1]

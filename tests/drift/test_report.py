@@ -17,7 +17,7 @@ from judge_service.drift.side import SideInfo
 from judge_service.drift.words import gate_words
 from judge_service.gold.item import GoldItem, GoldSet
 from judge_service.types import Candidate
-from tests.drift.support import Bench, pairs, points, raised
+from tests.drift.support import Bench, noisy, pairs, points, raised
 from tests.harness import CRITERION, write_rubric
 from tests.provider import behaviours
 from tests.provider.seen import Answer, Seen
@@ -203,6 +203,32 @@ def test_several_criteria_stand_apart(bench: Bench) -> None:
     assert report["agreement"] is None
     assert report["mean_shift"]["value"] > 0
     assert "after Holm's correction" in " ".join(report["reasons"])
+
+
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_what_is_common_to_several_criteria_has_the_same_keys(bench: Bench, repeat: int) -> None:
+    """On top as in each part; what has no meaning there is null. The baseline's own flips of
+    rewards stand beside the candidate's.
+    """
+    second = CRITERION.replace('"quality"', '"tone"')
+    both = (CRITERION + second).replace("weight = 1.0", "weight = 0.5")
+    write_rubric(bench.folder, criteria=both)
+    bench.provider.behave("alpha", noisy(0.5))
+    gold = points(32, scores=lambda i: i % 4 + 1)
+
+    report = bench.drift("--repeat", repeat, gold=gold).report
+
+    for part in report["criteria"].values():
+        for key in ("noise_floor", "within_group_flips", "mean_shift"):
+            assert report[key].keys() == part[key].keys(), key
+    floor, noise = report["noise_floor"], report["within_group_flips"]["noise"]
+    assert (floor["n"], floor["below"], floor["exact"]) == (None, {}, False)
+    assert floor["note"]
+    if repeat == 1:
+        assert noise is None
+    else:
+        assert noise["groups"] == 8
+        assert noise["flipped"] + noise["lost"] + noise["gained"] > 0
 
 
 def test_the_most_changed_items_come_first(bench: Bench) -> None:

@@ -113,12 +113,12 @@ def test_a_request_that_is_refused_for_what_it_names_does_not_take_the_key(
 ) -> None:
     """An unknown rubric or judge is found out before the key is anybody's."""
     text = {"text": "x", "family": "own"}
-    own: dict[str, Any] = {
+    own: dict[str, dict[str, Any]] = {
         "/v1/compare": {"candidates": [text, text]},
         "/v1/rank": {"candidates": [text, text]},
         "/v1/groups/join": {"candidate": text, "group": "g", "size": 1, "member": "m"},
-    }.get(path, {"candidate": text})
-    body = {"rubric": "quality", "prompt": "?", **own}
+    }
+    body = {"rubric": "quality", "prompt": "?", **own.get(path, {"candidate": text})}
     key = once(f"fix {path} {wrong}".replace(" ", "-"))
 
     def sent(one: dict[str, Any]) -> int:

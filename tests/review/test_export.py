@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,11 @@ HOSTILE = (
     'a "quoted", comma;\r\nnew line\r',
     "\ufeff\u2028\U000e0041 🎉 Ünïcödé",
     "",
+    ";=1+1;+2\t-3 ;  @SUM(A1)",
+    "\n \n=1+1",
+    "＝1+1；",
 )
+KINDS = ("formula", "command", "quotes", "marks", "empty", "separators", "line break", "wide")
 
 
 def export(bench: Bench, *more: Any) -> Ran:
@@ -166,7 +171,7 @@ def test_shown_verdicts_are_of_the_answers_as_shown(bench: Bench) -> None:
         assert row["verdict_1"] == f"alpha: {better}"
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=["formula", "command", "quotes", "marks", "empty"])
+@pytest.mark.parametrize("text", HOSTILE, ids=KINDS)
 def test_a_text_cannot_act_in_a_spreadsheet(bench: Bench, text: str) -> None:
     """No cell is a formula, no character steers or hides, and every row has all its cells."""
     lines = [{**line, "prompt": f"{text}?"} for line in points(4)]
@@ -178,7 +183,9 @@ def test_a_text_cannot_act_in_a_spreadsheet(bench: Bench, text: str) -> None:
     for row in rows_of(target):
         assert set(row) == {"item", "prompt", "reference", "answer", "label.quality", "note"}
         for cell in row.values():
-            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+            assert not cell.startswith(("\t", "\r"))
+            for part in re.split("[;\t]", cell):
+                assert unicodedata.normalize("NFKC", part.lstrip())[:1] not in set("=+-@")
             assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u200b\u2028\u202e\U000e0041]", cell)
 
 

@@ -12,7 +12,7 @@ import pytest
 from judge_service.gold.file import load_gold
 from tests.drift.support import Bench, Ran, pairs, points
 from tests.review.support import filled, key_of, lines_of, recorded, rows_of
-from tests.review.test_export import HOSTILE, export
+from tests.review.test_export import HOSTILE, KINDS, export
 
 
 def take(bench: Bench, *more: Any) -> Ran:
@@ -106,7 +106,7 @@ def test_choices_are_put_back_to_the_candidates(bench: Bench) -> None:
         assert choices[1:] == [wanted]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=["formula", "command", "quotes", "marks", "empty"])
+@pytest.mark.parametrize("text", HOSTILE, ids=KINDS)
 def test_texts_come_back_as_they_were(bench: Bench, text: str) -> None:
     """Whatever the sheet shows, and whatever a spreadsheet program did to it."""
     lines = [{**line, "prompt": text, "reference": text} for line in points(3)]

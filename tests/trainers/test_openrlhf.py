@@ -27,6 +27,24 @@ def test_lists_of_any_length(service: RunningService, provider: FakeProvider) ->
     assert len(provider.requests) == 3
 
 
+@pytest.mark.parametrize("query", ["", DROP, "&group=2"], ids=["error", "drop", "group"])
+def test_an_empty_batch_has_no_rewards(
+    service: RunningService, provider: FakeProvider, query: str
+) -> None:
+    """The share of a batch that was left for one of several addresses; the names are the same."""
+    url = openrlhf_url(query=query)
+    answer = service.http.post(url, json={"query": [], "prompts": [], "labels": []})
+
+    assert answer.status_code == 200
+    found = answer.json()
+    assert found["rewards"] == found["scores"] == []
+    assert found["extra_logs"]["judge_failed"] == []
+    assert provider.requests == []
+    if query == "":
+        one = openrlhf(service, queries(["4 a"]))
+        assert found["extra_logs"].keys() == one.keys() - {"rewards", "scores"}
+
+
 def test_the_judge_sees_messages_without_control_tokens(
     service: RunningService, provider: FakeProvider
 ) -> None:
@@ -105,7 +123,7 @@ def test_labels_and_what_the_rubric_wants(service: RunningService, provider: Fak
 @pytest.mark.parametrize(
     "body",
     [
-        {}, [], "x", {"query": [], "prompts": [], "labels": []},
+        {}, [], "x", {"query": [], "prompts": [], "labels": [None]},
         {"query": "x", "prompts": ["x"], "labels": [None]},
         {"query": ["ab"], "prompts": ["a", "b"], "labels": [None]},
         {"query": ["ab"], "prompts": ["a"], "labels": []},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -14,7 +14,7 @@ from judge_service.api.trainers.call import Call, Item, call_of, failed, hash_of
 from judge_service.api.trainers.judging import answered
 from judge_service.api.trainers.page import documented, responses
 from judge_service.api.trainers.query import Trainer
-from judge_service.api.trainers.scored import Scored
+from judge_service.api.trainers.scored import Scored, no_numbers
 from judge_service.api.trainers.texts import (
     bounded,
     is_long,
@@ -61,19 +61,23 @@ async def get_reward(
             for number, one in enumerate(found):
                 if one.failure is not None:
                     raise failed(one.failure, number)
-        return FiniteJSONResponse(answer_of(found))
+        return FiniteJSONResponse(answer_of(found, names))
 
+    names = no_numbers(call.rubric, group=call.grouped)
+    if not items:
+        # A trainer that spreads a batch over several addresses may have nothing left for one.
+        return FiniteJSONResponse(answer_of([], names))
     return await answered(call, items, answer)
 
 
-def answer_of(found: Sequence[Scored]) -> dict[str, Any]:
-    """Rewards, scores and numbers, each a list as long as the request's."""
+def answer_of(found: Sequence[Scored], names: Iterable[str]) -> dict[str, Any]:
+    """Rewards, scores and numbers by their names, each a list as long as the request's."""
     rewards = [0.0 if one.reward is None else one.reward for one in found]
     return {
         # The placeholder of a failure: its score says that it is to be dropped.
         "rewards": rewards,
         "scores": [DROPPED if one.reward is None else one.reward for one in found],
-        "extra_logs": {name: [one.numbers[name] for one in found] for name in found[0].numbers},
+        "extra_logs": {name: [one.numbers[name] for one in found] for name in names},
     }
 
 
@@ -87,8 +91,8 @@ def items_of(data: Any, call: Call) -> list[Item]:
         raise wrong("labels", "must be a list or null")
     if not len(queries) == len(prompts) == len(labels):
         raise wrong("query", "query, prompts and labels must have the same length")
-    if not 1 <= len(queries) <= MAX_ITEMS:
-        raise wrong("query", f"must have 1 to {MAX_ITEMS:,} items")
+    if len(queries) > MAX_ITEMS:
+        raise wrong("query", f"must have at most {MAX_ITEMS:,} items")
     triples = zip(queries, prompts, labels, strict=True)
     return [_item(*triple, number, call) for number, triple in enumerate(triples)]
 

@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _COUNT = re.compile(r"[1-9][0-9]?")
 _FAMILY = re.compile(r"[^\s\x00-\x1f\x7f]{1,64}")
 _SEPARATORS = re.compile(r"[,\s]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +153,8 @@ def _families(said: dict[str, str]) -> frozenset[str]:
 
 def _policy_model(said: dict[str, str]) -> str | None:
     name = said.get("policy_model")
-    if name is not None and not 1 <= len(name) <= 512:
-        raise _wrong("policy_model", "policy_model must have 1 to 512 characters")
+    if name is not None and not (1 <= len(name) <= 512 and _CONTROL.search(name) is None):
+        raise _wrong("policy_model", "policy_model must have 1 to 512 characters, none a control")
     return name
 
 

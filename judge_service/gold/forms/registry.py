@@ -11,6 +11,7 @@ from judge_service.gold.forms.pairs import judgebench, llmbar, pandalm, rewardbe
 from judge_service.gold.forms.prometheus import NOT_PEOPLE, prometheus
 from judge_service.gold.forms.rows import read_rows
 from judge_service.gold.forms.table import table
+from judge_service.text.counted import count_of
 
 MAX_SHOWN = 5
 
@@ -69,7 +70,7 @@ def convert(form: str, file: Path, options: Options) -> Converted:
         told = str(error)
         raise ConfigError(told if told.startswith(f"{file}:") else f"{file}: {told}") from None
     if found.renamed:
-        found.notes.append(f"{found.renamed} ids stood more than once and got a number")
+        found.notes.append(f"{count_of(found.renamed, 'id')} stood more than once and got a number")
     if not found.items:
         reasons = [f"{file}: {place}: {why}" for place, why in found.skipped[:MAX_SHOWN]]
         raise ConfigError("\n".join([f"{file}: no row could be used as {form}", *reasons]))
