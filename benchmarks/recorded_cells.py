@@ -20,8 +20,8 @@ from typing import Any
 from benchmarks.recorded_pairs import Pair, by_names, llmbar, read
 from benchmarks.recorded_reviews import number, review_cells
 from judge_service.drift.position import Orders, PositionCounts, position_counts
-from judge_service.judging.pairwise import mapped_back
 from judge_service.outcome import Choice
+from judge_service.pairwise import mapped_back
 from judge_service.statistics.agreement import Label, Weighting, cohen_kappa, exact_agreement
 from judge_service.statistics.bootstrap import Bootstrap
 from judge_service.statistics.correlation import kendall, pearson, spearman

@@ -19,7 +19,7 @@ from judge_service.drift.report import make_report
 from judge_service.drift.side import SideInfo
 from judge_service.drift.words import estimate, verdict
 from judge_service.gold.item import GoldItem, GoldSet, Kind
-from judge_service.judging.pairwise import mapped_back, pair_outcome
+from judge_service.pairwise import mapped_back, pair_outcome
 from judge_service.types import Candidate
 
 SCALE = (1, 2, 3, 4, 5)

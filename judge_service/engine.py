@@ -11,10 +11,12 @@ from importlib import import_module
 from typing import TypeAlias
 
 from judge_service.asking.ask import Asker
+from judge_service.bias.history import PairHistory
 from judge_service.bias.live import ScoreHistory
 from judge_service.candidate.answer_history import PROMPTS, AnswerHistory, sighting
 from judge_service.candidate.exhibit import prompt_text, unread
 from judge_service.candidate.inspection import Inspection, inspect, unseen
+from judge_service.case import Case
 from judge_service.deadline import Deadline
 from judge_service.errors import InvalidRequest, JudgingError, Overloaded
 from judge_service.events import (
@@ -28,13 +30,11 @@ from judge_service.events import (
 )
 from judge_service.flags import Flag
 from judge_service.judges.judge import Bench
-from judge_service.judges.selection import check_judges, known_families
 from judge_service.judging import assess as assessing
 from judge_service.judging import compare as comparing
-from judge_service.judging.case import Case
-from judge_service.judging.history import PairHistory
 from judge_service.judging.judged_event import judged
 from judge_service.judging.past import Past
+from judge_service.judging.selection import check_judges, known_families
 from judge_service.outcome import AssessOutcome, CompareOutcome, Outcome, RankOutcome
 from judge_service.ranking.budget import check_group
 from judge_service.ranking.length_window import LengthWindow

@@ -12,6 +12,7 @@ from judge_service.adapters.local_model import LocalModel, start_local_model
 from judge_service.adapters.opening import open_store
 from judge_service.asking.ask import Asker
 from judge_service.bias.board import BiasBoard
+from judge_service.case import Case
 from judge_service.cohort.cohorts import Cohorts
 from judge_service.engine import Engine, Room
 from judge_service.envelope.envelope import assess_system, compare_system
@@ -19,9 +20,8 @@ from judge_service.errors import ConfigError, JudgingError, Overloaded
 from judge_service.events import Observer, nobody
 from judge_service.gates.gates import Gates
 from judge_service.judges.judge import Bench, load_bench
-from judge_service.judging.case import Case
 from judge_service.judging.correction import correction_faults, correction_warnings
-from judge_service.reply.unexpected import expectation_warnings
+from judge_service.judging.unexpected import expectation_warnings
 from judge_service.rubric.folder import RubricFolder
 from judge_service.rubric.library import Library, load_library, shipped
 from judge_service.settings import MIN_SECRET_CHARS, Settings, judge_keys

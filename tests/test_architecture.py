@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -59,11 +60,34 @@ def test_core_imports_no_edge(file: Path) -> None:
     assert not edges or file.name in COMPOSERS
 
 
+def part_of(module: str) -> str:
+    """The folder or file of the package that a module belongs to."""
+    return module.removeprefix("judge_service").lstrip(".").partition(".")[0]
+
+
+def test_imports_point_one_way() -> None:
+    """No folder or file of the package needs another one that needs it, however far around."""
+    needs: dict[str, set[str]] = {}
+    for file in TREES:
+        if PACKAGE in file.parents:
+            own = part_of(
+                ".".join(("judge_service", *file.relative_to(PACKAGE).with_suffix("").parts))
+            )
+            found = {
+                part_of(name) for name in imports_of(file) if name.startswith("judge_service.")
+            }
+            needs.setdefault(own, set()).update(found - {own})
+
+    # Raises CycleError, which names the circle.
+    assert [*TopologicalSorter(needs).static_order()]
+
+
 @pytest.mark.parametrize(
     ("library", "importers"),
     [
         ("litellm", {"litellm_backend.py"}),
         ("aiohttp", {"http_client.py"}),
+        ("redis", {"redis_link.py"}),
         ("xllamacpp", {"local_model.py"}),
         ("prometheus_client", {"prometheus_metrics.py"}),
         ("opentelemetry", {"tracing.py"}),

@@ -9,8 +9,8 @@ from unittest.mock import Mock
 import pytest
 
 from judge_service.bias.board import BiasBoard
+from judge_service.bias.history import PairHistory
 from judge_service.bias.live import ScoreHistory
-from judge_service.judging.history import PairHistory
 from judge_service.storage.secret import ServiceSecret
 from judge_service.verdicts.renewing import Renewing
 from judge_service.waiting import call_off

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.envelope.escape import encode
 from judge_service.injection import homoglyphs, phrases, views
 from judge_service.injection.cheap_looks import letters_apart, many_digits, many_hex_digits
+from judge_service.text.escape import encode
 
 SIGNS = " .,:;-_*|/\\n\\%x0123456789abfzAFGé１\u200b"
 LOOKS: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {

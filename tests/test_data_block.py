@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.envelope.data_block import (
+from judge_service.text.data_block import (
     encode_messages,
     render_block,
     render_message,
     render_messages,
     render_messages_block,
 )
-from judge_service.envelope.escape import decode
+from judge_service.text.escape import decode
 from judge_service.types import Message, ToolCall
 
 NONCE = "0f3c" * 8

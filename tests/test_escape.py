@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.envelope import control_tokens, escape
-from judge_service.envelope.confusables import fold, is_invisible
-from judge_service.envelope.escape import decode, encode
 from judge_service.reply import reply
+from judge_service.text import control_tokens, escape
+from judge_service.text.confusables import fold, is_invisible
+from judge_service.text.escape import decode, encode
 
 FRAGMENTS = [
     *'<>&[]{}|/;#=`"\\ \n\t\r\0',

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from judge_service.candidate.length import LengthControl
+from judge_service.rubric.length import LengthControl
 
 
 @st.composite

@@ -201,7 +201,7 @@ def test_the_prompt_of_a_group_is_hashed_once(
 ) -> None:
     """Not once for every member."""
     asked: list[object] = []
-    place = "judge_service.judging.case.prompt_identity"
+    place = "judge_service.case.prompt_identity"
     hashed = _found(place)
 
     def noted(prompt: Any) -> bytes:

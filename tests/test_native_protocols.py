@@ -14,9 +14,9 @@ import pytest
 
 from judge_service.adapters.litellm_backend import LiteLLMBackend
 from judge_service.asking.backend import ChatCall, ChatReply
+from judge_service.asking.check import check_reply
 from judge_service.errors import JudgingError
 from judge_service.judges.judge import JudgeSpec
-from judge_service.reply.check import check_reply
 
 VERDICT = {"v": "a" * 16, "reason": "Because.", "score": 4, "end": "b" * 16}
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"score": {"type": "integer"}}}

@@ -22,7 +22,7 @@ import judge_service
 from judge_service import load_library
 from judge_service.judges.family import families_of
 from judge_service.rubric.library import shipped
-from judge_service.envelope.escape import encode
+from judge_service.text.escape import encode
 from judge_service.cli.app import app
 library = load_library()
 print(json.dumps({{

@@ -23,8 +23,8 @@ from judge_service.api.idempotency import check_idempotency
 from judge_service.api.judging import PROBLEMS, documented, timeout_of
 from judge_service.api.openapi import shown
 from judge_service.api.state import CallerDep, ServiceDep
+from judge_service.case import Case
 from judge_service.engine import Engine
-from judge_service.judging.case import Case
 from judge_service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["judging"])

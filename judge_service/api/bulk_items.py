@@ -14,10 +14,10 @@ from judge_service.api.bulk_schema import KINDS, BulkFrame, ItemKind
 from judge_service.api.json_response import finite_json
 from judge_service.api.problems import MAX_ECHO, Problem, from_validation, problem_of
 from judge_service.api.schemas import RequestBody
+from judge_service.case import Case
 from judge_service.deadline import Deadline
 from judge_service.engine import Engine
 from judge_service.errors import RequestError
-from judge_service.judging.case import Case
 from judge_service.request import DEFAULT_TIMEOUT_S
 
 MAX_LISTED = 100

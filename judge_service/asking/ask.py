@@ -19,6 +19,7 @@ from tenacity.stop import stop_never
 
 from judge_service.asking.attempt import CLOCK_S, send
 from judge_service.asking.backend import Backend, ChatCall, ChatReply
+from judge_service.asking.check import check_reply
 from judge_service.asking.retry import (
     BACKOFF_CAP_S,
     BACKOFF_S,
@@ -47,7 +48,6 @@ from judge_service.gates.passage import Fate, Passage
 from judge_service.judges.capability import Capability
 from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.served_model import Served
-from judge_service.reply.check import check_reply
 from judge_service.reply.probabilities import option_probabilities
 from judge_service.reply.reply import Reading, Tokens, Unreadable, read_reply, redact
 from judge_service.text.size import LONG

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from judge_service.bias.history import Pair, PairHistory
 from judge_service.bias.live import Score, ScoreHistory, Snapshot, live_report
-from judge_service.judging.history import Pair, PairHistory
 from judge_service.storage.secret import ServiceSecret
 from judge_service.storage.signed import Signer
 from judge_service.storage.store import Store

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from judge_service.judging.interval import wilson
 from judge_service.statistics.bootstrap import DRAWS, Bootstrap, Statistic
+from judge_service.statistics.interval import wilson
 
 MIN_CASES = 10
 """Fewer cases than this make no correlation, regression or gap. A share says how little it is by

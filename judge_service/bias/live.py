@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from judge_service.bias.history import WINDOW, Pair
 from judge_service.bias.record import PairRecord, PointRecord, marks_of, of_judge
 from judge_service.candidate.inspection import Inspection
-from judge_service.judging.history import WINDOW, Pair
 from judge_service.outcome import Assessed, AssessOutcome, Ranked, RankOutcome
 from judge_service.rubric.rubric import Rubric
 

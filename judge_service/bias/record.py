@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 import regex
 
-from judge_service.judging.pairwise import PREFERENCE, Gain, gained, pair_outcome
 from judge_service.outcome import Choice, Order, PairOutcome
+from judge_service.pairwise import PREFERENCE, Gain, gained, pair_outcome
 
 PANEL = ""
 """In place of a judge's id: what a panel came to together. No judge has an empty id."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from judge_service.judging.interval import Z95
+from judge_service.statistics.interval import Z95
 
 Floats = npt.NDArray[np.float64]
 MAX_STEPS = 50

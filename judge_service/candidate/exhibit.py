@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judge_service.candidate.identity import NOBODY, Identity, identity_of
-from judge_service.envelope.data_block import render_message, render_messages
 from judge_service.judges.family import declared_families, families_of
 from judge_service.rubric.rubric import Rubric
 from judge_service.rules import RuleInput, is_blank
+from judge_service.text.data_block import render_message, render_messages
 from judge_service.text.forms import normalize_formatting, strip_reasoning
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from judge_service.envelope.data_block import Part, parts_of
+from judge_service.text.data_block import Part, parts_of
 from judge_service.text.forms import identity_key
 from judge_service.types import Message, Prompt
 

@@ -96,7 +96,7 @@ def _look(settings: Settings, environ: Mapping[str, str], wanted: list[str]) -> 
         watch_faults,
     )
     from judge_service.gold.folder import read_gold
-    from judge_service.reply.unexpected import expectation_warnings
+    from judge_service.judging.unexpected import expectation_warnings
 
     found = Checked()
     bench = load_judges(settings, found.faults)

@@ -15,8 +15,8 @@ from judge_service.cli.gold_files import gold_path, gold_table
 from judge_service.cli.terminal import note, out, plain, print_json
 
 if TYPE_CHECKING:
+    from judge_service.drift.correct import Learnt
     from judge_service.drift.plan import RunData
-    from judge_service.gold.correct import Learnt
     from judge_service.gold.item import GoldSet
     from judge_service.rubric.rubric import Rubric
     from judge_service.settings import Settings
@@ -48,7 +48,7 @@ def correct(
     judge-service gold correct --gold mine.jsonl --runs gpt.runs
     """
     from judge_service.cli.loading import anchors_folder
-    from judge_service.gold.correct import as_toml, learn
+    from judge_service.drift.correct import as_toml, learn
 
     settings, _ = settings_of(
         {"rubrics_dir": rubrics_dir, "anchors_dir": anchors_dir, "rule_modules": rule_modules}

@@ -15,17 +15,17 @@ from itertools import combinations
 from judge_service.asking.ask import Budget
 from judge_service.bias.record import marks_of
 from judge_service.candidate.inspection import Inspection, inspect
+from judge_service.case import Case
 from judge_service.deadline import Deadline
 from judge_service.engine import Engine
 from judge_service.envelope.envelope import Question, compare_question
 from judge_service.errors import ContextTooLong, JudgeServiceError
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judges.selection import Selection, known_families, select
 from judge_service.judging.assess import questions_of
-from judge_service.judging.case import Case
 from judge_service.judging.fit import check_before
 from judge_service.judging.judged_event import pair_judged
 from judge_service.judging.judged_pair import ask_pair
+from judge_service.judging.selection import Selection, known_families, select
 from judge_service.outcome import Order
 from judge_service.ranking.budget import strategy_of
 from judge_service.ranking.members import Distinct, digests_of, distinct

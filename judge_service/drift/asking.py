@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from judge_service.bias.history import PairHistory
 from judge_service.candidate.answer_history import AnswerHistory
 from judge_service.candidate.inspection import Inspection, inspect
 from judge_service.drift.judgement import MAX_REASON_CHARS, Judgement, Status
@@ -14,7 +15,6 @@ from judge_service.drift.side import Side
 from judge_service.engine import Engine
 from judge_service.errors import JudgingError
 from judge_service.gold.item import GoldItem
-from judge_service.judging.history import PairHistory
 from judge_service.outcome import (
     Assessed,
     AssessOutcome,

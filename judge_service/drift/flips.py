@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from judge_service.judging.interval import wilson
 from judge_service.statistics.bootstrap import Bootstrap, ratio
 from judge_service.statistics.estimate import Estimate, wire
+from judge_service.statistics.interval import wilson
 
 MAX_PAIRS = 200_000
 """How many pairs are looked at; a group of n has n(n-1)/2."""

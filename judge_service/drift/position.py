@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from judge_service.judging.interval import wilson
-from judge_service.judging.pairwise import gained
 from judge_service.outcome import Choice
+from judge_service.pairwise import gained
 from judge_service.statistics.estimate import Estimate, wire
+from judge_service.statistics.interval import wilson
 from judge_service.statistics.rates import rate
 
 Orders = tuple[Choice | None, Choice | None]

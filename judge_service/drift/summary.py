@@ -8,7 +8,7 @@ from typing import Any
 from judge_service.drift.data import Lined, failures, spent
 from judge_service.drift.plan import RunData
 from judge_service.gold.item import GoldItem
-from judge_service.judging.pairwise import PREFERENCE
+from judge_service.pairwise import PREFERENCE
 from judge_service.statistics.bootstrap import Bootstrap
 from judge_service.statistics.estimate import wire
 from judge_service.statistics.shift import mean

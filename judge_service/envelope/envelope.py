@@ -15,9 +15,9 @@ from functools import lru_cache, wraps
 from typing import Any, TypeVarTuple
 
 from judge_service.candidate.exhibit import Exhibit
-from judge_service.envelope.data_block import render_block, render_messages_block
 from judge_service.reply.reply import ChoiceForm, ReplyForm, ScoreForm, ScoresForm, Tokens
 from judge_service.rubric.rubric import Criterion, Rubric
+from judge_service.text.data_block import render_block, render_messages_block
 from judge_service.text.size import size_of
 from judge_service.types import Message, Prompt
 

@@ -25,8 +25,8 @@ from pydantic import (
 )
 
 from judge_service.errors import ConfigError
+from judge_service.judges.correction import Correction
 from judge_service.judges.family import families_of, floating_alias, normalize_family
-from judge_service.judging.correction import Correction
 from judge_service.rubric.library import explain, read_toml
 from judge_service.rubric.rubric import ID_PATTERN
 

@@ -7,18 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from judge_service.asking.ask import Answer
 from judge_service.candidate.exhibit import Exhibit
 from judge_service.candidate.inspection import Inspection
+from judge_service.case import Case
 from judge_service.envelope.envelope import Question, assess_question
 from judge_service.errors import ContextTooLong, JudgingError, NoEligibleJudge, QuorumNotMet
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judges.selection import Selection, select
 from judge_service.judging import combine
-from judge_service.judging.case import Case
 from judge_service.judging.correction import corrected, flag_corrections
 from judge_service.judging.fit import check_after, check_before
 from judge_service.judging.metrics import assess_metrics
 from judge_service.judging.panel import Poll, control_is_judged, poll
+from judge_service.judging.selection import Selection, select
 from judge_service.judging.split import flag_split
+from judge_service.judging.unexpected import flag_unexpected
 from judge_service.outcome import (
     Assessed,
     AssessFailed,
@@ -28,7 +29,6 @@ from judge_service.outcome import (
 )
 from judge_service.reply.expectation import UNKNOWN, Expectation, expectations
 from judge_service.reply.reply import ScoreForm
-from judge_service.reply.unexpected import flag_unexpected
 from judge_service.rubric.rubric import Rubric
 from judge_service.usage import Usage
 from judge_service.verdicts.source import VerdictSource

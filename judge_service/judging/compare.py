@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from judge_service.bias.history import PairHistory
 from judge_service.bias.record import marks_of
 from judge_service.candidate.inspection import Inspection
+from judge_service.case import Case
 from judge_service.envelope.envelope import Question, compare_question
 from judge_service.errors import (
     ContextTooLong,
@@ -15,10 +17,7 @@ from judge_service.errors import (
     QuorumNotMet,
 )
 from judge_service.flags import Flag
-from judge_service.judges.selection import Selection, select
-from judge_service.judging.case import Case
 from judge_service.judging.fit import check_after, check_before
-from judge_service.judging.history import PairHistory
 from judge_service.judging.judged_event import pair_judged
 from judge_service.judging.judged_pair import (
     ORDERS,
@@ -30,7 +29,8 @@ from judge_service.judging.judged_pair import (
     verdicts_of,
 )
 from judge_service.judging.metrics import compare_metrics
-from judge_service.judging.pairwise import PREFERENCE, panel_outcome
+from judge_service.judging.selection import Selection, select
+from judge_service.judging.unexpected import flag_unexpected
 from judge_service.outcome import (
     Compared,
     CompareFailed,
@@ -38,8 +38,8 @@ from judge_service.outcome import (
     Order,
     PairOutcome,
 )
+from judge_service.pairwise import PREFERENCE, panel_outcome
 from judge_service.reply.expectation import UNKNOWN, Expectation, together
-from judge_service.reply.unexpected import flag_unexpected
 from judge_service.verdicts.source import VerdictSource
 
 Inspections = tuple[Inspection, Inspection]

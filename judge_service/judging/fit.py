@@ -12,13 +12,13 @@ from collections.abc import Iterable
 
 from judge_service.asking.ask import Asker
 from judge_service.candidate.exhibit import Exhibit, prompt_text
-from judge_service.envelope.data_block import render_messages
+from judge_service.case import Case
 from judge_service.envelope.envelope import Question
 from judge_service.errors import ContextTooLong, JudgingError
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judges.selection import Selection
-from judge_service.judging.case import Case
+from judge_service.judging.selection import Selection
 from judge_service.rules import RuleResult
+from judge_service.text.data_block import render_messages
 
 MIN_CHARS_TO_CHECK = 4_000
 SMALLEST_WINDOW = 4_096

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
+from judge_service.case import Case
 from judge_service.events import Judged, Kind, PairJudged
-from judge_service.judging.case import Case
-from judge_service.judging.pairwise import pair_outcome
 from judge_service.outcome import (
     Assessed,
     AssessFailed,
@@ -18,6 +17,7 @@ from judge_service.outcome import (
     RankFailed,
     RankOutcome,
 )
+from judge_service.pairwise import pair_outcome
 from judge_service.rules import RulesReport
 
 _FAILED = (AssessFailed, CompareFailed, RankFailed)

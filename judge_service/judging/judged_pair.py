@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge_service.asking.ask import Answer, Budget, as_judging_error
+from judge_service.case import Case
 from judge_service.envelope.envelope import PAIR_FORM, Question
 from judge_service.errors import JudgeServiceError, JudgingError
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judges.selection import Selection
-from judge_service.judging.case import Case
-from judge_service.judging.pairwise import mapped_back, pair_outcome
+from judge_service.judging.selection import Selection
 from judge_service.outcome import Choice, Order, OrderChoice, PairOutcome, Verdict
+from judge_service.pairwise import mapped_back, pair_outcome
 from judge_service.reply.expectation import UNKNOWN, Expectation, preference
 from judge_service.verdicts.source import VerdictSource
 

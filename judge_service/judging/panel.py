@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from judge_service.asking.ask import Answer, Budget, as_judging_error
 from judge_service.asking.retry import holds_no_verdict
 from judge_service.candidate.exhibit import exhibit
+from judge_service.case import Case
 from judge_service.envelope.envelope import Question, assess_question
 from judge_service.errors import (
     JudgeServiceError,
@@ -16,8 +17,7 @@ from judge_service.errors import (
 )
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judges.selection import Selection
-from judge_service.judging.case import Case
+from judge_service.judging.selection import Selection
 from judge_service.rubric.rubric import Criterion, Rubric
 from judge_service.types import Candidate
 from judge_service.verdicts.source import VerdictSource

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from judge_service.candidate.answer_history import Sighting
+from judge_service.case import Case
 from judge_service.events import Judged
 from judge_service.judges.judge import Bench
-from judge_service.judging.case import Case
 from judge_service.outcome import Assessed, AssessOutcome
 from judge_service.rubric.rubric import Rubric
 from judge_service.usage import NOTHING

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from judge_service.case import Case
 from judge_service.flags import Flag
-from judge_service.judging.case import Case
 
 
 def flag_split(case: Case, criterion: str, points: Iterable[int]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from judge_service.candidate.length import LengthControl
+from judge_service.rubric.length import LengthControl
 
 
 class NoRubric(ValueError):

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge_service.asking.ask import Answer
+from judge_service.case import Case
 from judge_service.errors import JudgingError
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judging.case import Case
 from judge_service.judging.combine import model_score
 from judge_service.ranking.by_list import most_orders, score_lists
 from judge_service.ranking.members import Distinct

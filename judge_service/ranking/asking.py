@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from judge_service.asking.ask import Answer, Budget, as_judging_error
+from judge_service.case import Case
 from judge_service.envelope.envelope import Question
 from judge_service.errors import JudgeServiceError, JudgingError
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judging.case import Case
 from judge_service.outcome import JudgeCount
 from judge_service.verdicts.source import VerdictSource
 

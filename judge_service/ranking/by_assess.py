@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from judge_service.asking.ask import Answer, Budget
+from judge_service.case import Case
 from judge_service.envelope.envelope import Question
 from judge_service.errors import JudgingError
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judges.selection import Selection
 from judge_service.judging.assess import questions_of, results_of
-from judge_service.judging.case import Case
 from judge_service.judging.panel import Miss, Poll, control_is_judged, kept_for_second
+from judge_service.judging.selection import Selection
 from judge_service.outcome import CriterionResult
 from judge_service.ranking.asking import Ask, ask_all
 from judge_service.ranking.members import Distinct

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from judge_service.asking.ask import Answer
+from judge_service.case import Case
 from judge_service.envelope.envelope import Question, list_question
 from judge_service.errors import JudgingError
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judging.case import Case
 from judge_service.judging.combine import lower_median
 from judge_service.judging.correction import corrected, flag_corrections
 from judge_service.judging.panel import Miss, Poll
+from judge_service.judging.unexpected import flag_unexpected
 from judge_service.outcome import CriterionResult
 from judge_service.ranking.asking import Ask, Reply, ask_all
 from judge_service.ranking.expected import alike
 from judge_service.ranking.members import Distinct
 from judge_service.reply.expectation import Expectation, expectations, together
 from judge_service.reply.reply import ReplyForm
-from judge_service.reply.unexpected import flag_unexpected
 from judge_service.rubric.rubric import Criterion
 from judge_service.verdicts.source import VerdictSource
 

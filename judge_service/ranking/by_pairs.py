@@ -6,14 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge_service.asking.ask import Answer
+from judge_service.bias.history import PairHistory
 from judge_service.bias.record import marks_of
+from judge_service.case import Case
 from judge_service.envelope.envelope import PAIR_FORM, Question, compare_question
 from judge_service.errors import Inconclusive, JudgingError
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judging.case import Case
-from judge_service.judging.history import PairHistory
 from judge_service.judging.judged_event import pair_judged
+from judge_service.judging.unexpected import flag_unexpected
 from judge_service.outcome import PairCounts
 from judge_service.ranking.after_lists import NOT_LOOKED, Looked, look
 from judge_service.ranking.asking import Ask, Reply, ask_all
@@ -22,7 +23,6 @@ from judge_service.ranking.schedule import Meeting, schedule
 from judge_service.ranking.standing import near_first
 from judge_service.ranking.table import Pair, Table
 from judge_service.reply.expectation import preference
-from judge_service.reply.unexpected import flag_unexpected
 from judge_service.verdicts.source import VerdictSource
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from judge_service.case import Case
 from judge_service.flags import Flag
-from judge_service.judging.case import Case
 from judge_service.outcome import CriterionResult
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from judge_service.asking.ask import Answer
+from judge_service.bias.history import PairHistory
 from judge_service.candidate.inspection import Inspection
+from judge_service.case import Case
 from judge_service.errors import JudgingError
 from judge_service.judging import combine
-from judge_service.judging.case import Case
-from judge_service.judging.history import PairHistory
 from judge_service.outcome import CriterionResult, PairCounts
 from judge_service.ranking.length_window import LengthWindow
 from judge_service.ranking.members import Distinct, distinct

@@ -9,9 +9,9 @@ from functools import partial
 
 from judge_service.candidate.exhibit import Exhibit, prompt_text
 from judge_service.candidate.inspection import Inspection
-from judge_service.envelope.data_block import encode_messages
-from judge_service.envelope.escape import encode
-from judge_service.judging.case import Case
+from judge_service.case import Case
+from judge_service.text.data_block import encode_messages
+from judge_service.text.escape import encode
 from judge_service.text.size import LONG, size_of
 
 VERY_LONG = 50 * LONG

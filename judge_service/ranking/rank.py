@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from judge_service.bias.history import PairHistory
 from judge_service.candidate.inspection import Inspection
+from judge_service.case import Case
 from judge_service.errors import ContextTooLong, DeadlineExceeded, NoEligibleJudge, QuorumNotMet
 from judge_service.flags import Flag
-from judge_service.judges.selection import Selection, select
 from judge_service.judging import combine
 from judge_service.judging.assess import flag_splits, told_of
-from judge_service.judging.case import Case
 from judge_service.judging.correction import flag_corrections
 from judge_service.judging.fit import check_after, check_before
-from judge_service.judging.history import PairHistory
+from judge_service.judging.selection import Selection, select
+from judge_service.judging.unexpected import flag_unexpected
 from judge_service.outcome import RankOutcome
 from judge_service.ranking.budget import strategy_of
 from judge_service.ranking.by_assess import Scored, score_all
@@ -25,7 +26,6 @@ from judge_service.ranking.members import Distinct, digests_of
 from judge_service.ranking.result import concluded, lost, lost_to
 from judge_service.ranking.ties import settle
 from judge_service.ranking.tournament import by_pairs
-from judge_service.reply.unexpected import flag_unexpected
 from judge_service.request import RankRequest
 from judge_service.verdicts.source import VerdictSource
 

@@ -10,8 +10,8 @@ from judge_service.asking.ask import Answer
 from judge_service.envelope.envelope import PAIR_FORM
 from judge_service.errors import JudgingError, QuorumNotMet
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judging.pairwise import mapped_back, pair_outcome, panel_outcome
 from judge_service.outcome import Choice, PairCounts, PairOutcome
+from judge_service.pairwise import mapped_back, pair_outcome, panel_outcome
 from judge_service.ranking.asking import Reply
 from judge_service.ranking.bradley_terry import Shown, strengths, win_shares
 from judge_service.ranking.schedule import Meeting, all_orders

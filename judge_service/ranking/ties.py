@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judges.selection import Selection
+from judge_service.judging.selection import Selection
 from judge_service.outcome import PairCounts
 from judge_service.ranking.by_pairs import play
 from judge_service.ranking.group import Group

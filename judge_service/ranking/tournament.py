@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from judge_service.case import Case
 from judge_service.flags import Flag
 from judge_service.judges.judge import JudgeSpec
 from judge_service.judges.rotation import replacement
-from judge_service.judges.selection import Selection
 from judge_service.judging import combine
-from judge_service.judging.case import Case
+from judge_service.judging.selection import Selection
 from judge_service.outcome import RankOutcome
 from judge_service.ranking.after_lists import orders_before
 from judge_service.ranking.by_pairs import Appeal, Played, play

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from judge_service.envelope.confusables import is_invisible
+from judge_service.text.confusables import is_invisible
 
 MAX_DEPTH = 4
 """Levels of nesting that are read; a verdict needs two."""

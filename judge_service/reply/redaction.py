@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from judge_service.envelope.escape import escape_character
+from judge_service.text.escape import escape_character
 
 MIN_SYSTEM_RUN = 40
 """Characters in a row that a reason may not share with the system message."""

@@ -14,10 +14,10 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from judge_service.envelope.confusables import is_invisible
 from judge_service.reply.objects import Null, Number, Object, Value
 from judge_service.reply.redaction import redact
 from judge_service.reply.scan import scan
+from judge_service.text.confusables import is_invisible
 
 __all__ = [
     "MAX_REPLY_BYTES",

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from judge_service.envelope.confusables import is_invisible
 from judge_service.reply.objects import Number, Object, Value, read_object
+from judge_service.text.confusables import is_invisible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

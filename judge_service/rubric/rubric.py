@@ -29,8 +29,8 @@ from pydantic import (
     model_validator,
 )
 
-from judge_service.candidate.length import LengthControl
 from judge_service.rubric.anchor import Anchor
+from judge_service.rubric.length import LengthControl
 from judge_service.rubric.scale import Point, Scale, check_scale
 from judge_service.rules import Rule, parse_rules
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from judge_service.judging.interval import wilson
 from judge_service.statistics.bootstrap import Bootstrap, weighted_mean
 from judge_service.statistics.estimate import Estimate
+from judge_service.statistics.interval import wilson
 
 
 def rate(count: int, n: int) -> Estimate | None:

@@ -15,11 +15,11 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 
 from judge_service.asking.ask import Answer, Asker, Budget
+from judge_service.case import Case
 from judge_service.envelope.envelope import Question
 from judge_service.errors import JudgingError
 from judge_service.events import Joined, LookedUp, Observer, nobody
 from judge_service.judges.judge import JudgeSpec
-from judge_service.judging.case import Case
 from judge_service.storage.store import Store
 from judge_service.verdicts.flight import Flight
 from judge_service.verdicts.kept import KeptVerdicts, NotKept, Wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from judge_service.judging.interval import wilson
+from judge_service.statistics.interval import wilson
 from judge_service.watch.cusum import CAP
 
 LEAST_RISE = 0.05

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judge_service.drift.judgement import Judgement
 from judge_service.gold.item import GoldItem
-from judge_service.judging.pairwise import PREFERENCE
+from judge_service.pairwise import PREFERENCE
 from judge_service.rubric.rubric import Rubric
 
 CLOSE = 0.5

@@ -12,15 +12,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from judge_service.bias.history import PairHistory
 from judge_service.bias.live import ScoreHistory
 from judge_service.candidate.answer_history import AnswerHistory
 from judge_service.candidate.inspection import Inspection
+from judge_service.case import Case
 from judge_service.drift.side import Side
 from judge_service.engine import Engine
 from judge_service.events import Kind, Observer, ShadowJudged
 from judge_service.judges.judge import JudgeSpec, fingerprint
-from judge_service.judging.case import Case
-from judge_service.judging.history import PairHistory
 from judge_service.outcome import Assessed, Compared, Outcome
 from judge_service.ranking.length_window import LengthWindow
 from judge_service.request import AssessRequest

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 
 from judge_service.candidate.exhibit import prompt_text
 from judge_service.candidate.inspection import Inspection
+from judge_service.case import Case
 from judge_service.events import Kind
-from judge_service.judging.case import Case
 from judge_service.outcome import Assessed, Compared, Outcome, Ranked
 from judge_service.request import AssessRequest, CompareRequest, Request
 from judge_service.rubric.rubric import Rubric

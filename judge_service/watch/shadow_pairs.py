@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from judge_service.judging.pairwise import PREFERENCE
 from judge_service.outcome import Assessed, Compared, Outcome
+from judge_service.pairwise import PREFERENCE
 from judge_service.rubric.rubric import Rubric
 from judge_service.statistics.agreement import Label, cohen_kappa, exact_agreement, kappa_of
 from judge_service.statistics.estimate import wire

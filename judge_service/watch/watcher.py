@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from judge_service.candidate.exhibit import prompt_text
 from judge_service.candidate.inspection import Inspection
+from judge_service.case import Case
 from judge_service.events import Attempted, Kind, Observer
-from judge_service.judging.case import Case
 from judge_service.outcome import (
     Assessed,
     AssessFailed,

@@ -18,8 +18,8 @@ from judge_service.bias.record import PairRecord, PointRecord, marks_of, of_judg
 from judge_service.bias.regression import fit
 from judge_service.bias.stability import stability
 from judge_service.bias.style import style
-from judge_service.judging.interval import wilson
 from judge_service.outcome import Choice
+from judge_service.statistics.interval import wilson
 from tests.bias.made import WON, by_length, pair, turned
 
 R = Resampled()

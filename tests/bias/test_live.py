@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from judge_service.bias.board import PREFIX, BiasBoard
+from judge_service.bias.history import PairHistory
 from judge_service.bias.live import Score, ScoreHistory
 from judge_service.bias.report import BiasReport
-from judge_service.judging.history import PairHistory
 from judge_service.storage.memory_store import MemoryStore
 from judge_service.storage.secret import ServiceSecret
 from tests.cli.conftest import Cli, write_lines

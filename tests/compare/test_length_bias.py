@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from judge_service.judging.history import PairHistory
+from judge_service.bias.history import PairHistory
 from judge_service.outcome import Choice
 from tests.compare.support import (
     compare,

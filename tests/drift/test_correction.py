@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from judge_service.judging.correction import Correction
+from judge_service.judges.correction import Correction
 from judge_service.rubric.library import load_rubric
 from tests.drift.support import Bench, points, worth, write_gold
 from tests.harness import Judges, RunningService, judged_by, write_rubric

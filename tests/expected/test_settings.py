@@ -11,8 +11,8 @@ from judge_service.envelope.envelope import PAIR_FORM, Question
 from judge_service.errors import ConfigError
 from judge_service.judges.capability import Capability
 from judge_service.judges.judge import Bench, JudgeSpec, fingerprint, load_bench
+from judge_service.judging.unexpected import expectation_warnings
 from judge_service.reply.reply import ScoreForm
-from judge_service.reply.unexpected import expectation_warnings
 from judge_service.rubric.library import load_library
 from judge_service.storage.secret import ServiceSecret
 from judge_service.types import Message

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from judge_service.api.answers import ProblemAnswer
+from judge_service.case import Case
 from judge_service.engine import Engine
 from judge_service.errors import Overloaded
-from judge_service.judging.case import Case
 from judge_service.outcome import AssessFailed, AssessOutcome
 from judge_service.request import AssessRequest, CompareRequest
 from judge_service.usage import Usage

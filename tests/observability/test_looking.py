@@ -15,7 +15,7 @@ from judge_service.api.live import LiveJudges
 from judge_service.api.looking_answers import HealthAnswer, JudgesAnswer, ReadyAnswer
 from judge_service.bias.report import BiasReport
 from judge_service.events import BreakerChanged, QueueChanged
-from judge_service.judging.interval import wilson
+from judge_service.statistics.interval import wilson
 from tests.harness import RunningService, judged_by
 from tests.observability.conftest import two_judges
 from tests.provider import FakeProvider, behaviours, faults

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from judge_service.envelope.escape import encode, escape_character
+from judge_service.text.escape import encode, escape_character
 from judge_service.types import Message
 
 _SLOT = re.compile(r"[a-z]+(?:_[1-9][0-9]*)?")

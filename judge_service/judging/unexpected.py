@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from judge_service.case import Case
 from judge_service.flags import Flag
 from judge_service.judges.judge import Bench, JudgeSpec
-from judge_service.judging.case import Case
 from judge_service.reply.expectation import MIN_MASS, Expectation
 from judge_service.rubric.rubric import Rubric
 

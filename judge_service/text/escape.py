@@ -19,8 +19,8 @@ import unicodedata
 from collections.abc import Iterator
 from html.entities import html5
 
-from judge_service.envelope import control_tokens
-from judge_service.envelope.confusables import fold, is_invisible, looks_like_markup
+from judge_service.text import control_tokens
+from judge_service.text.confusables import fold, is_invisible, looks_like_markup
 
 _ESCAPED_CATEGORIES = frozenset(["Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"])
 _ENTITIES = frozenset(name[:-1].lower() for name in html5 if name.endswith(";"))

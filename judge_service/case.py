@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from judge_service.asking.ask import Answer
 from judge_service.candidate.identity import prompt_identity
+from judge_service.case_trace import Trace
 from judge_service.deadline import Deadline
 from judge_service.events import (
     Event,
@@ -17,7 +18,6 @@ from judge_service.events import (
 )
 from judge_service.flags import Flag
 from judge_service.judges.judge import Bench, JudgeSpec
-from judge_service.judging.trace import Trace
 from judge_service.request import Request
 from judge_service.rubric.rubric import Rubric
 from judge_service.usage import Ledger

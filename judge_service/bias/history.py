@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import comb
 from typing import NamedTuple
 
-from judge_service.judging.pairwise import gained
 from judge_service.outcome import Choice
+from judge_service.pairwise import gained
 
 WINDOW = 500
 MIN_PAIRS = 20
