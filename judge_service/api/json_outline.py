@@ -7,12 +7,13 @@ are passed over.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import NamedTuple
-
-import numpy as np
 
 _STEP = 1 << 20
 """So many bytes are looked at in one step."""
+_FEW = 1 << 16
+"""So many brackets are followed one by one, within some milliseconds."""
 _WHITE_SPACE = b" \t\r\n"
 _NO_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
@@ -60,5 +61,9 @@ def _step(body: bytes, at: int) -> bytes:
 
 
 def _depth(frame: bytes) -> int:
-    steps = np.frombuffer(frame.translate(_STEPS, _NO_BRACKET), dtype=np.int8)
-    return int(np.cumsum(steps, dtype=np.int64).max(initial=0))
+    steps = frame.translate(_STEPS, _NO_BRACKET)
+    if len(steps) <= _FEW:
+        return max(accumulate(memoryview(steps).cast("b"), initial=0))
+    import numpy as np  # takes its time and room, and few bodies need it
+
+    return int(np.cumsum(np.frombuffer(steps, dtype=np.int8), dtype=np.int64).max(initial=0))
