@@ -116,6 +116,7 @@ def test_alarms_of_two_kinds_are_two_gauges(provider: FakeProvider, folder: Path
         provider.behave_by_default(silent)
         assess(service, ["An answer."] * 15)
         bulk(service, [group(2, "quality", strategy="assess") for _ in range(15)])
+        state(service)  # counts what is yet to be counted
 
         assert scrape(service.http).of("watch_alarm", kind="assess", cause="none") == 1
         assert scrape(service.http).of("watch_alarm", kind="rank", cause="none") == 1
