@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from judge_service.candidate.exhibit import Exhibit, exhibit, unread
 from judge_service.deadline import Deadline
 from judge_service.errors import DeadlineExceeded, InternalError, InvalidRequest, JudgingError
 from judge_service.flags import Flag
-from judge_service.injection.detect import detect
 from judge_service.request import Request
 from judge_service.rubric.rubric import Rubric
 from judge_service.rules import (
@@ -63,15 +63,28 @@ async def inspect(
 
     Raises InvalidRequest when a rule compares with a reference and there is none it can use.
     """
-    if not rubric.ready:
+    if not (rubric.ready and _detect.cache_info().currsize):
         try:
-            await deadline.in_thread(rubric.get_ready, "its rules were being loaded")
+            await deadline.in_thread(lambda: _get_ready(rubric), "its rules were being loaded")
         except DeadlineExceeded as error:
             return [unseen(candidate, error) for candidate in candidates]
     given = [c.text if c.messages is None else c.messages for c in candidates]
     if size_of(request.prompt, request.reference, *given) < LONG:
         return [_inspect(c, rubric, request) for c in candidates]
     return [await _inspect_long(c, rubric, request, deadline) for c in candidates]
+
+
+@cache
+def _detect() -> Callable[[str], tuple[Flag, ...]]:
+    """What finds planted verdicts. Its patterns take a tenth of a second, once in a process."""
+    from judge_service.injection.detect import detect
+
+    return detect
+
+
+def _get_ready(rubric: Rubric) -> None:
+    _detect()
+    rubric.get_ready()
 
 
 async def _inspect_long(
@@ -101,7 +114,7 @@ def _inspect(candidate: Candidate, rubric: Rubric, request: Request) -> Inspecti
         limited = run_rules(limits, given)
         if not limited.passed:
             return Inspection(shown=shown, rules=limited, flags=())
-    flags = tuple(detect(shown.text))
+    flags = _detect()(shown.text)
     try:
         report = run_rules(rubric.rules, given)
     except RuleNeedsReference as error:

@@ -22,7 +22,7 @@ from tests.provider import FakeProvider
 LATER = frozenset({
     "litellm", "openai", "scipy", "sklearn", "numpy", "jsonschema", "httpx", "redis", "tomlkit",
     "opentelemetry.sdk", "judge_service.api.answers", "judge_service.bias.report",
-    "judge_service.ranking.rank", "judge_service.watch.arl",
+    "judge_service.ranking.rank", "judge_service.watch.arl", "judge_service.injection.patterns",
 })  # fmt: skip
 """What takes time and memory, and is loaded when somebody asks for it."""
 LOADED = re.compile(r"import time:\s+\d+ \|\s+\d+ \|\s+(\S+)")
