@@ -35,11 +35,13 @@ ROLLOUTS = 2
 START_S = 120.0
 STOP_S = 10.0
 
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+
 
 def main() -> None:
     """Two rollouts of one row, three rewards for each, and their group's."""
     # Whoever ends this ends what it started, too.
-    for ending in (signal.SIGTERM, signal.SIGHUP):
+    for ending in ENDINGS:
         signal.signal(ending, lambda *_: sys.exit(1))
     row = json.loads((HERE / "resources" / "rollout_input.json").read_text(encoding="utf-8"))
     row["model_resource"]["base_url"] = os.environ.get("POLICY_URL", "http://127.0.0.1:8081/v1")
@@ -80,13 +82,28 @@ def functions(port: int) -> Iterator[dict[str, str]]:
     started: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for name, own in ports.items():
-            started[name] = serve(name, own)
+            with ended_later():
+                started[name] = serve(name, own)
         urls = {name: f"http://127.0.0.1:{own}" for name, own in ports.items()}
         for name, url in urls.items():
             wait(name, url, started[name])
         yield {name: f"{url}/api/v1" for name, url in urls.items()}
     finally:
         stop(list(started.values()))
+
+
+@contextmanager
+def ended_later() -> Iterator[None]:
+    """Hold an ending back until what is being started is known, so that it is ended, too."""
+    came: list[int] = []
+    before = {one: signal.signal(one, lambda number, _: came.append(number)) for one in ENDINGS}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    if came:
+        sys.exit(1)
 
 
 def serve(name: str, port: int) -> subprocess.Popen[bytes]:
