@@ -30,6 +30,10 @@ class Scrape:
         """Every value that a label of this name has anywhere."""
         return {s.labels[name] for s in self.samples if name in s.labels}
 
+    def values(self) -> set[str]:
+        """Every value of every label."""
+        return {value for s in self.samples for value in s.labels.values()}
+
 
 def scrape(http: httpx.Client, headers: dict[str, str] | None = None) -> Scrape:
     """What ``/metrics`` says now."""
