@@ -7,9 +7,9 @@ rubrics, error codes, words of this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from judge_service.usage import Usage
 
@@ -253,10 +253,21 @@ Event: TypeAlias = (
     | SentinelJudged | ShadowJudged | FingerprintChanged
 )  # fmt: skip
 Observer: TypeAlias = Callable[[Event], None]
+Handlers: TypeAlias = Mapping[type, Callable[[Any], None]]
+"""The kinds of events that somebody wants to hear of, and what to call with one."""
 
 
 def nobody(event: Event) -> None:
     """The observer that takes note of nothing."""
+
+
+def by_kind(*some: Handlers) -> Mapping[type, Sequence[Observer]]:
+    """What is called with an event of each kind, in order."""
+    told: dict[type, list[Observer]] = {}
+    for handlers in some:
+        for kind, tell in handlers.items():
+            told.setdefault(kind, []).append(tell)
+    return told
 
 
 def all_of(*observers: Observer) -> Observer:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -167,6 +168,25 @@ def _candidate(given: object) -> object:
     return {"text": given, "family": "candidate-family"} if isinstance(given, str) else given
 
 
+class _Client(httpx.Client):
+    """Its answers are given when the service is through with the request, too: log lines and spans
+    are made behind the last byte, and are looked for in this process. ``loop`` is the service's.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._loop = loop
+
+    def send(self, request: httpx.Request, **how: Any) -> httpx.Response:
+        """The answer; where a service has stopped meanwhile there is nothing to wait for."""
+        answer = super().send(request, **how)
+        through = threading.Event()
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(through.set)
+            through.wait(5.0)
+        return answer
+
+
 @contextmanager
 def serve(
     settings: Settings,
@@ -213,7 +233,8 @@ def serve(
     port = server.servers[0].sockets[0].getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     try:
-        with httpx.Client(base_url=url, timeout=60.0, trust_env=False) as http:
+        loop = server.servers[0].get_loop()
+        with _Client(loop, base_url=url, timeout=60.0, trust_env=False) as http:
             yield RunningService(url, http)
     finally:
         server.should_exit = True

@@ -65,14 +65,14 @@ class EventCounts:
         self._figures = figures
         self._ids: set[str] = set()
         self._recent: dict[str, _Recent] = {}
-        self._handlers = self._handlers_by_event()
+        self.handlers = self._handlers_by_event()
         for metric, series in START_AT_ZERO.items():
             for labels in series:
                 figures.count(metric, *labels, by=0)
 
     def observe(self, event: ev.Event) -> None:
         """Take note of one event; an ``Observer``."""
-        handler = self._handlers.get(type(event))
+        handler = self.handlers.get(type(event))
         if handler is not None:
             handler(event)
 
@@ -101,7 +101,7 @@ class EventCounts:
 
     # How events are counted.
 
-    def _handlers_by_event(self) -> dict[type, Callable[[Any], None]]:
+    def _handlers_by_event(self) -> ev.Handlers:
         def of_judge(metric: Count) -> Callable[[Any], None]:
             return lambda event: self._figures.count(metric, self._id(event.judge))
 

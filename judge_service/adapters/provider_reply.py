@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic_core import from_json
+
 from judge_service.adapters.exchange import MAX_REPLY_BYTES, Exchange
 from judge_service.asking.backend import ChatReply
 from judge_service.errors import UpstreamProtocolError
@@ -62,7 +64,7 @@ def _as_mapping(choice: Any) -> Mapping[str, Any]:
 def _logprobs(choice: Mapping[str, Any]) -> tuple[object, ...]:
     """The entries of the tokens, where there are any."""
     told = choice.get("logprobs")
-    entries = told.get("content") if isinstance(told, Mapping) else None
+    entries = told.get("content") if isinstance(told, dict) else None
     return tuple(entries) if isinstance(entries, list) else ()
 
 
@@ -75,6 +77,11 @@ def protocol_body(exchange: Exchange) -> dict[str, Any] | None:
 
 
 def _json(exchange: Exchange) -> Any:
+    try:
+        return from_json(exchange.body)
+    except ValueError:
+        # What it refuses, half a surrogate pair for one, the standard library may take.
+        pass
     try:
         return json.loads(exchange.body)
     except (ValueError, RecursionError):
@@ -138,6 +145,8 @@ def _first_choice(choices: Sequence[Any], judge: JudgeSpec) -> Any:
     """The choice with index 0, wherever it stands: one was asked for. Without one the only choice,
     or the first of several that say the same; None without any. Raises UpstreamProtocolError.
     """
+    if len(choices) == 1:
+        return choices[0]
     among = [one for one in choices if isinstance(one, dict) and one.get("index") == 0] or choices
     if any(_said_in(one) != _said_in(among[0]) for one in among):
         raise UpstreamProtocolError(
@@ -179,12 +188,14 @@ def _tool_text(message: Mapping[str, Any]) -> str | None:
 
 def _refusal(message: Mapping[str, Any]) -> str | None:
     """A refusal has a field of its own or, where content comes in parts, a part of its own."""
+    told = [message.get("refusal")]
     content = message.get("content")
-    parts = (
-        [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    )
-    told = [message.get("refusal"), *(part.get("refusal") for part in parts)]
-    return next((text for text in told if isinstance(text, str) and text), None)
+    if isinstance(content, list):
+        told += [part.get("refusal") for part in content if isinstance(part, dict)]
+    for text in told:
+        if isinstance(text, str) and text:
+            return text
+    return None
 
 
 def without_key(reply: ChatReply, key: str | None) -> ChatReply:
@@ -202,27 +213,33 @@ def without_key(reply: ChatReply, key: str | None) -> ChatReply:
 def counted(usage: Mapping[str, Any]) -> tuple[int, int, int]:
     """Prompt, completion and cached tokens of a usage object; what makes no sense is 0."""
     return (
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
+        _count(usage, "prompt_tokens") or 0,
+        _count(usage, "completion_tokens") or 0,
         _cached(usage),
     )
 
 
 def _cached(usage: Mapping[str, Any]) -> int:
     """Prompt tokens from the provider's own cache, whichever of its names for them it uses."""
-    told = _detail(usage, "prompt_tokens_details", "cached_tokens")
-    return told or next((count for name in CACHED_NAMES if (count := _count(usage, name))), 0)
+    if told := _detail(usage, "prompt_tokens_details", "cached_tokens"):
+        return told
+    for name in CACHED_NAMES:
+        if name in usage and (count := _count(usage, name)):
+            return count
+    return 0
 
 
 def _usage(judge: JudgeSpec, usage: Mapping[str, Any], list_price: float | None) -> Usage:
-    prompt, completion, cached = counted(usage)
-    known = _is_plausible(usage, "prompt_tokens") and _is_plausible(usage, "completion_tokens")
-    cost = _cost(judge, prompt, completion, list_price) if known else _unknown_cost(judge)
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if prompt is None or completion is None:
+        cost = _unknown_cost(judge)
+    else:
+        cost = _cost(judge, prompt, completion, list_price)
     return Usage(
         upstream_requests=1,
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        cached_tokens=cached,
+        prompt_tokens=prompt or 0,
+        completion_tokens=completion or 0,
+        cached_tokens=_cached(usage),
         cost_usd=cost,
         unknown_cost_calls=0 if cost is not None else 1,
     )
@@ -237,11 +254,6 @@ def spent_on(judge: JudgeSpec, exchange: Exchange) -> Usage | None:
     data = None if exchange.too_large else _json(exchange)
     usage = data.get("usage") if isinstance(data, dict) else None
     return _usage(judge, usage if isinstance(usage, dict) else {}, None)
-
-
-def _is_plausible(usage: Mapping[str, Any], name: str) -> bool:
-    value = usage.get(name)
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
 
 
 def _unknown_cost(judge: JudgeSpec) -> float | None:
@@ -265,10 +277,13 @@ def _list_price(response: Any) -> float | None:
     return float(cost) if isinstance(cost, (int, float)) else None
 
 
-def _count(usage: Mapping[str, Any], name: str) -> int:
-    return int(usage[name]) if _is_plausible(usage, name) else 0
+def _count(usage: Mapping[str, Any], name: str) -> int | None:
+    """A number of tokens; None where none is told, or none that can be."""
+    value = usage.get(name)
+    plausible = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
+    return value if plausible else None
 
 
 def _detail(usage: Mapping[str, Any], group: str, name: str) -> int:
     details = usage.get(group)
-    return _count(details, name) if isinstance(details, Mapping) else 0
+    return (_count(details, name) or 0) if isinstance(details, dict) else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from judge_service.adapters.bounded import MAX_VALUE_BYTES
@@ -16,7 +16,7 @@ SPARE = 0.95
 """How full of its bound a file that was over it may stay."""
 
 
-def get_many(db: sqlite3.Connection, keys: Sequence[str], now: float) -> dict[str, Entry]:
+def get_many(db: sqlite3.Connection, keys: Collection[str], now: float) -> dict[str, Entry]:
     """What there is and is not over."""
     marks = ",".join("?" * len(keys))
     rows = db.execute(

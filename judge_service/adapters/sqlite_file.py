@@ -65,7 +65,7 @@ class SqliteFile:
     def close(self) -> None:
         """Close the connection."""
         if self._connection is not None:
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(sqlite3.Error):  # it is not used again
                 self._connection.close()
         self._connection = None
 
@@ -111,7 +111,7 @@ class SqliteFile:
         """The last resort, where neither file nor folder can be written to."""
         place = self.path.absolute().as_uri()
         for mode in ("mode=ro", "mode=ro&immutable=1"):
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(sqlite3.Error):  # ``why`` is what is told
                 connection = sqlite3.connect(
                     f"{place}?{mode}", uri=True, isolation_level=None, check_same_thread=False
                 )
@@ -209,7 +209,7 @@ def _move_aside(path: Path) -> Path:
         number += 1
     path.rename(aside)
     for side in ("-wal", "-shm", "-journal"):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError):  # not all of them need be there
             path.with_name(path.name + side).rename(aside.with_name(aside.name + side))
     return aside
 

@@ -47,6 +47,8 @@ class Job:
     done: asyncio.Future[None] | None
     result: Any = None
     error: BaseException | None = None
+    sent: bool = False
+    """Whether the thread has it; until then it may be added to."""
 
 
 class SqliteJobs:
@@ -127,6 +129,8 @@ class SqliteJobs:
         self.heard_at = time.monotonic()
         self.busy = True
         self._batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+        for job in self._batch:
+            job.sent = True
         self._running = self._thread.run(partial(self._run, self._batch))
         self._running.add_done_callback(self._done)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Hashable
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from judge_service.adapters import sqlite_entries as entries
 from judge_service.adapters.bounded import MAX_VALUE_BYTES, settled
-from judge_service.adapters.coalescer import Coalescer
 from judge_service.adapters.sqlite_company import Company
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
 from judge_service.adapters.sqlite_jobs import Job, SqliteJobs, Work, persistent
 from judge_service.adapters.sqlite_near import Entry, Near
+from judge_service.adapters.sqlite_reading import Reading
 from judge_service.adapters.store_thread import StoreThread
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
@@ -56,10 +56,10 @@ class SqliteStore:
         self._clock = clock
         self._trouble = StoreTrouble()
         self._thread = StoreThread("judge-service-store")
-        self._gets = Coalescer(self._get_many)
         self._near = Near(clock=clock)
         self._coming: dict[str, Entry] = {}  # what is being written, and found here meanwhile
         self._look: Job | None = None  # whether anything has changed
+        self._reading: Reading | None = None  # the latest
         self._jobs = SqliteJobs(self._thread, self._file)
         self._writes = 0
         self._closed = False
@@ -96,7 +96,7 @@ class SqliteStore:
                 near = self._near.get(key)
             if near is not None:
                 return near
-        return await self._gets.look_up(key)
+        return await self._read_with_others(key)
 
     async def get(self, key: str) -> bytes | None:
         """The same; None also when the file cannot be read."""
@@ -111,8 +111,11 @@ class SqliteStore:
             for key in keys
             if (one := self._coming.get(key)) is not None and one.until > now
         }
-        found = await self._get_many(keys)
-        return None if found is None else found | coming
+        seen: tuple[Hashable, dict[str, Entry]] | None
+        seen = await self._result(self._begin_read(keys), "read")
+        if seen is None:
+            return None
+        return {key: entry.value for key, entry in seen[1].items()} | coming
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace. What was put soon before it is written before it, and found until
@@ -199,7 +202,6 @@ class SqliteStore:
         if self._closed:
             return
         self._closed = True
-        await self._gets.aclose()
         await asyncio.wait({asyncio.ensure_future(self._jobs.finished())}, timeout=CLOSE_S)
         await asyncio.wait({self._thread.run(self._file.close)}, timeout=CLOSE_S)
         self._thread.end()
@@ -208,19 +210,35 @@ class SqliteStore:
     def _until(self, ttl_s: float) -> float:
         return self._clock() + min(ttl_s, FOREVER_S)
 
-    async def _get_many(self, keys: Sequence[str]) -> dict[str, bytes] | None:
-        seen: tuple[Hashable, dict[str, Entry]] | None
-        seen = await self._result(self._begin_read(keys), "read")
-        return None if seen is None else {key: entry.value for key, entry in seen[1].items()}
+    async def _read_with_others(self, key: str) -> Found:
+        reading = self._reading
+        if reading is None or not reading.takes_more(asyncio.get_running_loop()):
+            keys: dict[str, None] = {}
+            reading = self._reading = Reading(keys, self._begin_read(keys))
+        reading.keys[key] = None
+        job = reading.job
+        if job is None or job.done is None:
+            return UNKNOWN
+        if not await settled(job.done):
+            if not reading.told:
+                reading.told = True
+                self._observer(StoreFailed("read"))
+            return UNKNOWN
+        if job.error is not None:
+            return UNKNOWN
+        entry = job.result[1].get(key)
+        return None if entry is None else entry.value
 
-    def _begin_read(self, keys: Sequence[str]) -> Job | None:
-        """A look at the file, whose result is its version and the entries found, both kept near."""
+    def _begin_read(self, keys: Collection[str]) -> Job | None:
+        """A look at the file, whose result is its version and the entries found, both kept near.
+        More ``keys`` may be added until it is sent.
+        """
         look = partial(self._read, keys=keys, now=self._clock())
         seen = partial(self._seen, time.monotonic(), self._near.changes)
         return self._begin("read", look, seen)
 
     def _read(
-        self, db: sqlite3.Connection, *, keys: Sequence[str], now: float
+        self, db: sqlite3.Connection, *, keys: Collection[str], now: float
     ) -> tuple[Hashable, dict[str, Entry]]:
         """In the thread. The version comes first: what changes after it is seen by the next look.
         Another connection counts anew.
@@ -241,7 +259,7 @@ class SqliteStore:
         return written
 
     def _begin_write(
-        self, work: Work, keys: Sequence[str], coming: Entry | None = None
+        self, work: Work, keys: Collection[str], coming: Entry | None = None
     ) -> Job | None:
         """A write, of entries under ``keys`` if there are any. What was read of them counts no more
         from now on, and what is read meanwhile not from its end on, whenever that is and whether or
@@ -253,7 +271,7 @@ class SqliteStore:
             self._near.changed(*keys)
         return job
 
-    def _wrote(self, keys: Sequence[str], coming: Entry | None, job: Job) -> None:
+    def _wrote(self, keys: Collection[str], coming: Entry | None, job: Job) -> None:
         if keys:
             self._near.changed(*keys)
         for key in keys if coming is not None else ():

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from judge_service.events import BreakerChanged, BreakerState, Event, QueueChanged
+from judge_service.events import BreakerChanged, BreakerState, Handlers, QueueChanged
 
 
 class LiveJudges:
-    """Remembers the last that was told of every judge; ``observe`` is an ``Observer``."""
+    """Remembers the last that was told of every judge."""
 
     def __init__(self) -> None:
         self._queues: dict[str, QueueChanged] = {}
         self._breakers: dict[str, BreakerState] = {}
+        self.handlers: Handlers = {
+            QueueChanged: self._queue_changed,
+            BreakerChanged: self._breaker_changed,
+        }
 
-    def observe(self, event: Event) -> None:
-        """Take note of a queue or a breaker."""
-        if isinstance(event, QueueChanged):
-            self._queues[event.judge] = event
-        elif isinstance(event, BreakerChanged):
-            self._breakers[event.judge] = event.state
+    def _queue_changed(self, event: QueueChanged) -> None:
+        self._queues[event.judge] = event
+
+    def _breaker_changed(self, event: BreakerChanged) -> None:
+        self._breakers[event.judge] = event.state
 
     def queue(self, judge: str) -> dict[str, int | None]:
         """Calls waiting and running, and how many may run; ``limit`` None before the first."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Final
 
-from judge_service.events import Attempted, Event, Judged
+from judge_service.events import Attempted, Handlers, Judged
 
 _current: ContextVar[RequestNote | None] = ContextVar("request_note", default=None)
 
@@ -57,15 +58,21 @@ def note_client(name: str) -> None:
         note.client = name
 
 
-def note_event(event: Event) -> None:
-    """Take note of what an event says of the request; an ``Observer``."""
+def _judged(event: Judged) -> None:
     note = _current.get()
     if note is None:
         return
-    if isinstance(event, Judged):
-        note.outcomes += 1
-        if event.code is not None:
-            note.failed += 1
-            note.code = event.code
-    elif isinstance(event, Attempted):
+    note.outcomes += 1
+    if event.code is not None:
+        note.failed += 1
+        note.code = event.code
+
+
+def _attempted(event: Attempted) -> None:
+    note = _current.get()
+    if note is not None:
         note.upstream_requests += event.usage.upstream_requests
+
+
+NOTED: Final[Handlers] = {Judged: _judged, Attempted: _attempted}
+"""What the note of the request being served takes note of."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -11,8 +12,8 @@ from judge_service import __version__
 from judge_service.adapters.prometheus_metrics import PrometheusMetrics
 from judge_service.adapters.tracing import Tracing
 from judge_service.api.live import LiveJudges
-from judge_service.api.request_note import note_event
-from judge_service.events import Event
+from judge_service.api.request_note import NOTED
+from judge_service.events import Event, Observer, by_kind
 from judge_service.judges.judge import Bench
 from judge_service.rubric.library import Library
 
@@ -24,6 +25,11 @@ class Telemetry:
     metrics: PrometheusMetrics
     tracing: Tracing | None = None
     live: LiveJudges = field(default_factory=LiveJudges)
+    _told: Mapping[type, Sequence[Observer]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find out once who wants to hear of what: every request has several events."""
+        self._told = by_kind(self.metrics.handlers, self.live.handlers, NOTED)
 
     @classmethod
     def of(cls, shared_dir: str | None) -> Telemetry:
@@ -37,10 +43,9 @@ class Telemetry:
             self.tracing.know(bench)
 
     def observe(self, event: Event) -> None:
-        """Tell everyone; an ``Observer``."""
-        self.metrics.observe(event)
-        self.live.observe(event)
-        note_event(event)
+        """Tell everyone who wants to hear of it; an ``Observer``."""
+        for tell in self._told.get(type(event), ()):
+            tell(event)
         if self.tracing is not None:
             self.tracing.observe(event)
 

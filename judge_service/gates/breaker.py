@@ -68,13 +68,16 @@ class Breaker:
     @property
     def wait_s(self) -> float:
         """Seconds until probes may go; 0 unless the breaker is open."""
-        return max(0.0, self._until - self._clock()) if self.state == "open" else 0.0
+        if self._state == "closed" or self.state != "open":
+            return 0.0
+        return max(0.0, self._until - self._clock())
 
     @property
     def lets_in(self) -> bool:
         """Whether ``enter`` would give a permit."""
-        state = self.state
-        return state == "closed" or (state == "half_open" and self._probing + self._passed < PROBES)
+        if self._state == "closed":
+            return True
+        return self.state == "half_open" and self._probing + self._passed < PROBES
 
     def enter(self) -> Permit | None:
         """A permit for one call, which must be given to ``leave``; None when no call may go."""
@@ -100,7 +103,7 @@ class Breaker:
         if alive is not None:
             self._failures.append(not alive)
         few = len(self._failures) < self._window
-        if few or sum(self._failures) < FAILURE_SHARE * self._window:
+        if few or self._failures.count(True) < FAILURE_SHARE * self._window:
             return False
         self.trip(self._drawn())
         return True

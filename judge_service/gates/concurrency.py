@@ -28,15 +28,11 @@ class AdaptiveLimit:
     ) -> None:
         self._ceiling = MOST if ceiling is None else ceiling
         self._clock = clock
-        self._limit = self._ceiling
+        self.limit = self._ceiling
+        """Calls that may run at once."""
         self._recent: deque[bool] = deque(maxlen=REMEMBERED)
         self._answered = 0
         self._halved_at: float | None = None
-
-    @property
-    def limit(self) -> int:
-        """Calls that may run at once."""
-        return self._limit
 
     def refused(self, running: int) -> None:
         """The provider asked for fewer requests while ``running`` calls were with it."""
@@ -50,14 +46,14 @@ class AdaptiveLimit:
         self._halved_at = now
         self._answered = 0
         self._recent.clear()
-        self._limit = max(1, min(self._limit, running) // 2)
+        self.limit = max(1, min(self.limit, running) // 2)
 
     def answered(self) -> None:
         """A call was answered: one more may run after as many answers as the limit is now."""
         self._recent.append(False)
-        if self._limit >= self._ceiling:
+        if self.limit >= self._ceiling:
             return
         self._answered += 1
-        if self._answered >= self._limit:
+        if self._answered >= self.limit:
             self._answered = 0
-            self._limit += 1
+            self.limit += 1

@@ -235,6 +235,9 @@ class Gate:
 
     def _pump(self) -> None:
         """Let those at the head of the line go on, and turn away those who wait in vain."""
+        if not (self._line or self._one_by_one or self._trying or self._timer):
+            self._tell()
+            return
         while self._line and self._may_start():
             permit = self._breaker.enter()
             if permit is None:

@@ -7,7 +7,7 @@ for a literal costs a small part of a regular expression's walk over the same te
 
 from __future__ import annotations
 
-_HEX, _DIGIT, _SPACED = (bytearray(b"." * 256) for _ in range(3))
+_HEX, _DIGIT, _SPACED, _BLANK = (bytearray(b"." * 256) for _ in range(4))
 for _byte in b"0123456789abcdefABCDEF":
     _HEX[_byte] = ord("h")
 for _byte in b"0123456789":
@@ -17,7 +17,11 @@ for _byte in range(256):
         _SPACED[_byte] = ord("w")
 for _byte in b" .-*|/":
     _SPACED[_byte] = ord("s")
+for _byte in range(128):
+    if chr(_byte).isspace():
+        _BLANK[_byte] = ord(" ")
 _HEX_TABLE, _DIGIT_TABLE, _SPACED_TABLE = bytes(_HEX), bytes(_DIGIT), bytes(_SPACED)
+_BLANK_TABLE = bytes(_BLANK)
 _HEX_BETWEEN = b" ,:;\n\\%xX"
 _EIGHT_APART = b"s".join([b"w"] * 8)
 
@@ -28,6 +32,13 @@ def any_of(text: str, *words: str) -> bool:
         if word in text:
             return True
     return False
+
+
+def long_words(text: str, least: int) -> list[str]:
+    """The words, as ``str.split`` finds them, of so many characters or more."""
+    if text.isascii() and b"." * least not in text.encode().translate(_BLANK_TABLE):
+        return []
+    return [word for word in text.split() if len(word) >= least]
 
 
 def many_hex_digits(text: str, least: int) -> bool:

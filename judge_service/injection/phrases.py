@@ -201,7 +201,7 @@ def commands(text: str) -> Iterator[Command]:
 def _commands(text: str, classes: str) -> Iterator[Command]:
     places: list[tuple[int, int]] = []
     present = set(classes)
-    for kind, needed, pattern, imperative in _FORMS:
+    for kind, needed, pattern, imperative in _FORMS if classes else ():
         if present.isdisjoint(needed):
             continue
         for match in pattern.finditer(classes):

@@ -11,7 +11,12 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judge_service.injection.cheap_looks import letters_apart, many_digits, many_hex_digits
+from judge_service.injection.cheap_looks import (
+    letters_apart,
+    long_words,
+    many_digits,
+    many_hex_digits,
+)
 from judge_service.injection.homoglyphs import latin, visible
 
 _TAG_RUN = re.compile("[\U000e0000-\U000e007f]{4,}")
@@ -105,7 +110,7 @@ def _hidden(text: str, seen: str) -> Iterator[tuple[str, list[str]]]:
         yield "invisible characters", _from_invisible(text)
         if _REVERSED.search(text):
             yield "reversed text", [line[::-1] for line in latin(seen).split("\n")]
-    long = [word for word in seen.split() if len(word) >= _BASE64_LEAST]
+    long = long_words(seen, _BASE64_LEAST)
     yield "base64", _from_base64(seen, long)
     yield "base32", _from_base32(long)
     yield "hexadecimal", _from_hex(seen)

@@ -146,9 +146,9 @@ def expected_of(answer: Answer, question: Question) -> dict[str | None, Expectat
     return {question.criterion if single else name: one for name, one in told.items()}
 
 
-def told_of(polls: Sequence[Poll]) -> list[tuple[JudgeSpec, Expectation]]:
+def told_of(polls: Sequence[Poll]) -> Iterator[tuple[JudgeSpec, Expectation]]:
     """What is expected of every verdict, with its judge."""
-    return [(judge, expected) for judge, _, _, expected in _given(polls)]
+    return ((judge, expected) for judge, _, _, expected in _given(polls))
 
 
 def flag_splits(case: Case, polls: Sequence[Poll]) -> None:

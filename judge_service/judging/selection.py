@@ -74,7 +74,7 @@ def select(
     Raises UnknownJudge, NoEligibleJudge, and QuorumNotMet when there are too few families.
     """
     pool = _pool(request, bench)
-    for judge in pool:
+    for judge in pool if excluded else ():
         if judge.families & excluded and not request.audit:
             observer(FamilyExcluded(judge.id))
     size = request.panel_size or rubric.judging.panel_size

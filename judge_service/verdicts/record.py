@@ -19,6 +19,7 @@ from judge_service.storage.signed import Signer
 MAX_BYTES = 512 * 1024
 """More than any record of ours has: a reply is at most 64 KiB, JSON may write a byte as six."""
 _FIELDS = {"value", "reason", "model_served"}
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +35,14 @@ class VerdictRecord:
 
     def as_json(self) -> dict[str, Any]:
         """The record as plain JSON values."""
-        value = dict(self.value) if isinstance(self.value, Mapping) else self.value
-        fields = {"value": value, "reason": self.reason, "model_served": self.model_served}
-        chances = {name: list(chances) for name, chances in self.probabilities.items()}
-        return {**fields, "probabilities": chances} if chances else fields
+        fields: dict[str, Any] = {
+            "value": self.value if isinstance(self.value, (int, str)) else dict(self.value),
+            "reason": self.reason,
+            "model_served": self.model_served,
+        }
+        if self.probabilities:
+            fields["probabilities"] = {n: list(some) for n, some in self.probabilities.items()}
+        return fields
 
 
 class Seal:
@@ -48,8 +53,7 @@ class Seal:
 
     def close(self, key: str, record: VerdictRecord) -> bytes:
         """The bytes to keep under ``key``."""
-        body = json.dumps(record.as_json(), separators=(",", ":"), allow_nan=False).encode()
-        return self._signer.sign(key, body)
+        return self._signer.sign(key, _ENCODER.encode(record.as_json()).encode())
 
     def open(self, key: str, data: bytes) -> VerdictRecord | None:
         """The record in ``data`` if it was signed here, for ``key``; else None."""

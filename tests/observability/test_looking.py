@@ -92,8 +92,8 @@ def test_the_last_that_was_told_is_shown() -> None:
     live = LiveJudges()
     assert live.queue("a") == {"waiting": 0, "running": 0, "limit": None}
 
-    live.observe(QueueChanged("a", 1, 2, 3))
-    live.observe(BreakerChanged("a", "open"))
+    for event in (QueueChanged("a", 1, 2, 3), BreakerChanged("a", "open")):
+        live.handlers[type(event)](event)
 
     assert live.queue("a") == {"waiting": 1, "running": 2, "limit": 3}
     assert (live.breaker("a"), live.breaker("b")) == ("open", "closed")
