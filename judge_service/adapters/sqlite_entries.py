@@ -29,6 +29,14 @@ def get_many(db: sqlite3.Connection, keys: Collection[str], now: float) -> dict[
     }
 
 
+def keys_after(db: sqlite3.Connection, after: int) -> list[tuple[int, str]]:
+    """The next keys, oldest first, each with its place; fewer than ``SCAN_BATCH`` are the last."""
+    rows = db.execute(
+        "SELECT rowid, key FROM entries WHERE rowid > ? ORDER BY rowid LIMIT ?", (after, SCAN_BATCH)
+    )
+    return [(place, _text(key)) for place, key in rows.fetchall()]
+
+
 def version(db: sqlite3.Connection) -> int:
     """Another one when another connection than this one has changed the file."""
     return int(db.execute("PRAGMA data_version").fetchone()[0])

@@ -19,7 +19,7 @@ from judge_service.adapters.store_thread import StoreThread
 
 MOST = 128
 """Pieces of work in one trip."""
-GATHER_S = 0.005
+GATHER_S = 0.025
 """How long work that nobody is in a hurry for waits for company, in seconds."""
 TRIES = 3
 """How often a write is tried that another process stands in the way of."""

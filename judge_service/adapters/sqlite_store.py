@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Hashable
+from collections.abc import AsyncIterator, Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -15,8 +15,8 @@ from judge_service.adapters.bounded import MAX_VALUE_BYTES, settled
 from judge_service.adapters.sqlite_company import Company
 from judge_service.adapters.sqlite_file import SqliteFile, reason_of
 from judge_service.adapters.sqlite_jobs import Job, SqliteJobs, Work, persistent
-from judge_service.adapters.sqlite_near import Entry, Near
-from judge_service.adapters.sqlite_reading import Reading
+from judge_service.adapters.sqlite_near import Entry
+from judge_service.adapters.sqlite_reads import SqliteReads
 from judge_service.adapters.store_thread import StoreThread
 from judge_service.adapters.store_trouble import StoreTrouble
 from judge_service.events import Observer, StoreFailed, nobody
@@ -56,11 +56,16 @@ class SqliteStore:
         self._clock = clock
         self._trouble = StoreTrouble()
         self._thread = StoreThread("judge-service-store")
-        self._near = Near(clock=clock)
         self._coming: dict[str, Entry] = {}  # what is being written, and found here meanwhile
-        self._look: Job | None = None  # whether anything has changed
-        self._reading: Reading | None = None  # the latest
         self._jobs = SqliteJobs(self._thread, self._file)
+        self._reads = SqliteReads(
+            self._file,
+            partial(self._begin, "read"),
+            alone=lambda: self._company.alone,
+            late=lambda: observer(StoreFailed("read")),
+            over=partial(self._over, "read"),
+            clock=clock,
+        )
         self._writes = 0
         self._closed = False
         if not self._file.writable:
@@ -85,18 +90,7 @@ class SqliteStore:
         """The value, as it was read a moment ago or by a SELECT that other look-ups share."""
         if self._coming and (coming := self._coming.get(key)) and coming.until > self._clock():
             return coming.value
-        if self._near.has(key):
-            if self._near.ageing and self._look is None:
-                # Whether anything has changed is one step in the thread; to read it all again is
-                # one for each value, and for each the thread must wait its turn.
-                self._look = self._begin_read(())
-            near = self._near.get(key)
-            if near is None and self._look is not None and self._look.done is not None:
-                await settled(self._look.done)
-                near = self._near.get(key)
-            if near is not None:
-                return near
-        return await self._read_with_others(key)
+        return await self._reads.look_up(key)
 
     async def get(self, key: str) -> bytes | None:
         """The same; None also when the file cannot be read."""
@@ -111,11 +105,8 @@ class SqliteStore:
             for key in keys
             if (one := self._coming.get(key)) is not None and one.until > now
         }
-        seen: tuple[Hashable, dict[str, Entry]] | None
-        seen = await self._result(self._begin_read(keys), "read")
-        if seen is None:
-            return None
-        return {key: entry.value for key, entry in seen[1].items()} | coming
+        found = await self._reads.find(keys)
+        return None if found is None else found | coming
 
     async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
         """Store or replace. What was put soon before it is written before it, and found until
@@ -210,50 +201,6 @@ class SqliteStore:
     def _until(self, ttl_s: float) -> float:
         return self._clock() + min(ttl_s, FOREVER_S)
 
-    async def _read_with_others(self, key: str) -> Found:
-        reading = self._reading
-        if reading is None or not reading.takes_more(asyncio.get_running_loop()):
-            keys: dict[str, None] = {}
-            reading = self._reading = Reading(keys, self._begin_read(keys))
-        reading.keys[key] = None
-        job = reading.job
-        if job is None or job.done is None:
-            return UNKNOWN
-        if not await settled(job.done):
-            if not reading.told:
-                reading.told = True
-                self._observer(StoreFailed("read"))
-            return UNKNOWN
-        if job.error is not None:
-            return UNKNOWN
-        entry = job.result[1].get(key)
-        return None if entry is None else entry.value
-
-    def _begin_read(self, keys: Collection[str]) -> Job | None:
-        """A look at the file, whose result is its version and the entries found, both kept near.
-        More ``keys`` may be added until it is sent.
-        """
-        look = partial(self._read, keys=keys, now=self._clock())
-        seen = partial(self._seen, time.monotonic(), self._near.changes)
-        return self._begin("read", look, seen)
-
-    def _read(
-        self, db: sqlite3.Connection, *, keys: Collection[str], now: float
-    ) -> tuple[Hashable, dict[str, Entry]]:
-        """In the thread. The version comes first: what changes after it is seen by the next look.
-        Another connection counts anew.
-        """
-        version = self._file.openings, entries.version(db)
-        return version, entries.get_many(db, keys, now) if keys else {}
-
-    def _seen(self, began: float, changes: int, look: Job) -> None:
-        if look is self._look:
-            self._look = None
-        self._over("read", look)
-        if look.error is None:
-            version, found = look.result
-            self._near.read(found, version=version, began=began, changes=changes)
-
     async def _write(self, work: Callable[[sqlite3.Connection], T], *keys: str) -> T | None:
         written: T | None = await self._result(self._begin_write(work, keys), "write")
         return written
@@ -268,12 +215,12 @@ class SqliteStore:
         over = partial(self._wrote, keys, coming)
         job = self._begin("write", partial(self._written, work), over, hurry=coming is None)
         if job is not None and keys:
-            self._near.changed(*keys)
+            self._reads.begun(*keys)
         return job
 
     def _wrote(self, keys: Collection[str], coming: Entry | None, job: Job) -> None:
         if keys:
-            self._near.changed(*keys)
+            self._reads.written(*keys)
         for key in keys if coming is not None else ():
             if self._coming.get(key) is coming:
                 del self._coming[key]
