@@ -16,7 +16,7 @@ FAULTS ?=
 export PATH := $(CURDIR)/$(VENV)/redis/bin:$(PATH)
 
 .PHONY: help install redis-server serve test check lint typecheck bandit format rubrics matrix attacks \
-	trial recordings rank-quality openrlhf-client speed \
+	client-copies trial recordings rank-quality openrlhf-client speed \
 	example-dashscope example-drift example-trl faults $(FAULT_SCENARIOS) lock clean
 
 help: ## Show this help
@@ -55,6 +55,9 @@ bandit: $(READY)
 format: $(READY) ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+client-copies: ## Copy into the client the files that it shares with the service
+	@bash tools/copy-to-client.sh
 
 rubrics: $(READY) ## Check the shipped rubrics and anchors
 	$(BIN)/judge-service check

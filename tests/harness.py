@@ -21,9 +21,8 @@ from judge_service.api.app import create_app
 from judge_service.api.door import DoorLimits, door_options
 from judge_service.gates.gates import Gates
 from judge_service.settings import Settings
+from tests.polling import comes
 from tests.provider import FakeProvider
-
-START_TIMEOUT_S = 60.0
 
 RUBRIC = """
 id = "{id}"
@@ -220,15 +219,11 @@ def serve(
             failed.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
-    waited = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
         if not breaker:
             patch.setattr("judge_service.service.Gates", partial(Gates, breaker_calls=1_000_000))
         thread.start()
-        for _ in range(int(START_TIMEOUT_S / 0.02)):
-            if server.started or not thread.is_alive():
-                break
-            waited.wait(0.02)
+        comes(lambda: server.started or not thread.is_alive())
     assert server.started, f"the service did not start: {failed}"
     port = server.servers[0].sockets[0].getsockname()[1]
     url = f"http://127.0.0.1:{port}"

@@ -6,14 +6,12 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 from types import TracebackType
 
+from tests.polling import until
 from tests.ports import free_port
 
-START_S = 60.0
-STEP_S = 0.01
 ATTEMPTS = 5
 
 
@@ -73,28 +71,27 @@ class RedisServer:
         file = self.folder / f"redis-{self.port}.conf"
         file.write_text(text, encoding="utf-8")
         command = ["redis-server", str(file), *(["--sentinel"] if self._sentinel else [])]
-        until = time.monotonic() + START_S
         for _ in range(ATTEMPTS):
             self._process = subprocess.Popen(
                 command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
-            if self._answers(until):
+            until(self._settled, f"redis-server does not answer; see {self.log}")
+            if self._process.poll() is None:
                 return
         raise AssertionError(f"redis-server did not start; see {self.log}")
 
-    def _answers(self, until: float) -> bool:
-        """Whether it comes up. A port that is still in use ends the process."""
+    def _settled(self) -> bool:
+        """It answers, or has ended, as it does where the port is still in use."""
         assert self._process is not None
+        return self._process.poll() is not None or self._answers()
+
+    def _answers(self) -> bool:
         port = self._config.get("tls_port", self.port)
-        while self._process.poll() is None and time.monotonic() < until:
-            try:
-                with socket.create_connection(("127.0.0.1", int(str(port))), timeout=1.0):
-                    if port != self.port or self.command("PING").startswith(("PONG", "NOAUTH")):
-                        return True
-            except OSError:
-                pass
-            time.sleep(STEP_S)
-        return False
+        try:
+            with socket.create_connection(("127.0.0.1", int(str(port))), timeout=1.0):
+                return port != self.port or self.command("PING").startswith(("PONG", "NOAUTH"))
+        except OSError:
+            return False
 
     def command(self, *words: str | int) -> str:
         """What the server says to a command, by redis-cli."""
@@ -109,10 +106,7 @@ class RedisServer:
 
     def until(self, *words: str | int, says: str) -> None:
         """Ask until the answer holds something."""
-        until = time.monotonic() + START_S
-        while says not in self.command(*words):
-            assert time.monotonic() < until, f"{words} does not come to say {says}"
-            time.sleep(STEP_S)
+        until(lambda: says in self.command(*words), f"{words} does not come to say {says}")
 
     def configure(self, name: str, value: str) -> None:
         """Change the running server's configuration."""

@@ -69,7 +69,10 @@ BROKEN_ANCHORS: dict[str, tuple[str | bytes, str]] = {
     "null": ("null", "line 1: must be a table"),
     "deep": ("[" * 100_000, "line 1: not JSON: nested too deeply"),
     "endless number": ("9" * 5_000, "line 1: not JSON"),
-    "key twice": (anchored()[:-1] + ', "point": 2}', "line 1: not JSON: a key stands twice"),
+    "key twice": (
+        anchored()[:-1] + ', "point": 2}',
+        "line 1: not JSON: the key 'point' stands twice",
+    ),
     "half a surrogate pair": (anchored(candidate="\ud800"), "line 1: candidate: "),
     "unknown criterion": (
         anchored(criterion="tone"),

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_service.text.forms import identity_key, normalize_formatting, strip_reasoning
+from judge_service.text.formatting import normalize_formatting
+from judge_service.text.forms import identity_key
+from judge_service.text.reasoning import strip_reasoning
 
 STRIPPED = {
     "block": ("<think>\nLet me see.\n</think>\n\nIt is 4.", "It is 4."),

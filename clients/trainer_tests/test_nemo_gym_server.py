@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from service_process import real_service
 from tests.clients.overrides import shell
 from tests.clients.readme import code
 from tests.clients.stand_in import SUCCESS, Got, StandIn, Told, failed
+from tests.polling import until
 
 MARKS = {"_ng_failure_class", "_ng_failure_judge_error"}
 START_S = 240
@@ -179,15 +179,17 @@ def test_the_readme_as_pasted(tmp_path: Path) -> None:
 
 def post_when_up(process: subprocess.Popen[bytes], port: int, body: Any) -> Any:
     """The answer to a rollout, once the server listens."""
-    until = time.monotonic() + START_S
-    while True:
+
+    def listens() -> bool:
         assert process.poll() is None, "the server has ended"
         try:
-            url = f"http://127.0.0.1:{port}/verify"
-            answer = httpx.post(url, json=body, timeout=60, trust_env=False)
-        except httpx.ConnectError:
-            assert time.monotonic() < until, "the server did not start"
-            time.sleep(0.2)
-            continue
-        answer.raise_for_status()
-        return answer.json()
+            socket.create_connection(("127.0.0.1", port), timeout=10).close()
+        except OSError:
+            return False
+        return True
+
+    until(listens, "the server did not start", START_S)
+    url = f"http://127.0.0.1:{port}/verify"
+    answer = httpx.post(url, json=body, timeout=60, trust_env=False)
+    answer.raise_for_status()
+    return answer.json()

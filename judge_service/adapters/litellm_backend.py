@@ -76,7 +76,7 @@ def load_litellm() -> Any:
 
 async def _first_call(litellm: Any) -> None:
     """A call to nobody: LiteLLM imports much of itself only then, a second on the event loop."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception):  # nobody is there to answer it
         await litellm.acompletion(
             model="openai/nobody",
             messages=[{"role": "user", "content": "-"}],

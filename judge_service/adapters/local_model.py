@@ -95,8 +95,8 @@ class LocalModel:
         """
         connection = self._reading
         if connection is not None and connection.sock is not None:
+            # Hanging up makes the server give up a request; it may have hung up itself by now.
             with contextlib.suppress(OSError):
-                # Hanging up is what makes the server give up a request.
                 connection.sock.shutdown(socket.SHUT_RDWR)
         self._server = None
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -29,7 +29,6 @@ from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
 from judge_service.adapters.metric_buckets import Buckets
-from judge_service.adapters.metric_events import EventCounts
 from judge_service.adapters.metric_table import (
     COUNTS,
     LEVELS,
@@ -37,92 +36,55 @@ from judge_service.adapters.metric_table import (
     Count,
     Entry,
     Level,
-    Levels,
     Spread,
 )
+from judge_service.adapters.own_figures import Labels, OwnFigures
 from judge_service.adapters.worker_processes import worker_pids
 from judge_service.errors import ConfigError
 
 PREFIX: Final = "judge_service_"
 
-# Process-wide in the client: without it every counter has a second series with its birthday.
+# Process-wide in the client: without it every counter has a second series with its birthday. What
+# the client has no types for is called untyped.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-_Labels: TypeAlias = tuple[str, ...]
 _Series = TypeVar("_Series", Counter, Gauge, Histogram)
 
 
-class PrometheusMetrics(EventCounts):
-    """Counts events (``observe``) and HTTP requests (``answered``), and renders them.
+def rendered(figures: OwnFigures | SharedFigures, accept: str) -> tuple[bytes, str]:
+    """What was counted so far, as text in the form that ``accept`` asks for, and its content type.
 
-    ``shared_dir`` is the folder of all worker processes, where there are several. Raises
-    ConfigError when it is missing.
+    May run in another thread than the counting.
     """
-
-    def __init__(self, version: str, shared_dir: str | None = None) -> None:
-        kept: OwnFigures | SharedFigures
-        kept = OwnFigures() if shared_dir is None else SharedFigures(shared_dir)
-        super().__init__(kept)
-        kept.set(Levels.build_info, 1, version)
-        self._kept = kept
-
-    def render(self, accept: str = "") -> tuple[bytes, str]:
-        """Everything that was counted so far, as text in the form that ``accept`` asks for, and
-        its content type. May run in another thread than the rest.
-        """
-        return self._kept.render(accept)
+    encode, content_type = choose_encoder(accept)
+    if isinstance(figures, SharedFigures):
+        return encode(figures.registry()), content_type
+    whole = CollectorRegistry()
+    whole.register(ToldFigures(figures))
+    ProcessCollector(registry=whole)
+    return encode(whole), content_type
 
 
-class OwnFigures(Collector):
-    """The figures of one process, in plain dicts: the client takes a lock for every step."""
+class ToldFigures(Collector):
+    """The figures of one process, told as the client tells its own."""
 
-    def __init__(self) -> None:
-        self._counts: dict[Count, dict[_Labels, float]] = {metric: {} for metric in COUNTS}
-        self._levels: dict[Level, dict[_Labels, float]] = {metric: {} for metric in LEVELS}
-        self._spreads: dict[Spread, dict[_Labels, Buckets]] = {metric: {} for metric in SPREADS}
-        self._registry = CollectorRegistry()
-        self._registry.register(self)
-        ProcessCollector(registry=self._registry)
-
-    def count(self, metric: Count, *labels: str, by: float = 1) -> None:
-        """Add to a counter."""
-        if math.isfinite(by) and by >= 0:
-            series = self._counts[metric]
-            series[labels] = series.get(labels, 0.0) + by
-
-    def set(self, metric: Level, value: float, *labels: str) -> None:
-        """Set a gauge."""
-        if math.isfinite(value):
-            self._levels[metric][labels] = value
-
-    def spread(self, metric: Spread, value: float, *labels: str) -> None:
-        """Note a value in a histogram."""
-        if math.isfinite(value):
-            series = self._spreads[metric]
-            buckets = series.get(labels)
-            if buckets is None:
-                buckets = series[labels] = Buckets(metric.bounds)
-            buckets.add(value)
-
-    def render(self, accept: str) -> tuple[bytes, str]:
-        """What was counted so far, and its content type."""
-        encode, content_type = choose_encoder(accept)
-        return encode(self._registry), content_type
+    def __init__(self, figures: OwnFigures) -> None:
+        self._figures = figures
 
     def collect(self) -> Iterator[Metric]:
         """One family per metric, told as the client tells its own."""
         # Copies, as the loop's thread goes on counting.
-        for count, counted in self._counts.items():
+        for count, counted in self._figures.counts.items():
             family = _family(count, "counter")
             for labels, value in _named(count, counted.copy()):
                 family.add_sample(f"{family.name}_total", labels, value)
             yield family
-        for level, told in self._levels.items():
+        for level, told in self._figures.levels.items():
             family = _family(level, "gauge")
             for labels, value in _named(level, told.copy()):
                 family.add_sample(family.name, labels, value)
             yield family
-        for spread, seen in self._spreads.items():
+        for spread, seen in self._figures.spreads.items():
             family = _family(spread, "histogram")
             for labels, buckets in _named(spread, seen.copy()):
                 _add_histogram(family, spread, labels, buckets)
@@ -137,7 +99,7 @@ def _family(metric: Entry, kind: str) -> Metric:
 
 
 def _named(
-    metric: Entry, series: Mapping[_Labels, _Value]
+    metric: Entry, series: Mapping[Labels, _Value]
 ) -> Iterator[tuple[dict[str, str], _Value]]:
     """Each series with its labels by name."""
     for values, found in series.items():
@@ -185,7 +147,7 @@ class SharedFigures:
             )
             for metric in SPREADS
         }  # fmt: skip
-        self._series: dict[tuple[Any, _Labels], Any] = {}
+        self._series: dict[tuple[Any, Labels], Any] = {}
 
     def count(self, metric: Count, *labels: str, by: float = 1) -> None:
         """Add to a counter."""
@@ -202,9 +164,8 @@ class SharedFigures:
         if math.isfinite(value):
             self._one(self._spreads[metric], labels).observe(value)
 
-    def render(self, accept: str) -> tuple[bytes, str]:
-        """What all processes have counted so far, and its content type."""
-        encode, content_type = choose_encoder(accept)
+    def registry(self) -> CollectorRegistry:
+        """What all processes have counted so far."""
         alive, dead = worker_pids(self._folder)
         for pid in dead:
             # Takes away what the process told of its present; what it counted stays.
@@ -213,9 +174,9 @@ class SharedFigures:
         whole = CollectorRegistry()
         whole.register(_Files(self._folder))
         whole.register(_Processes(alive))
-        return encode(whole), content_type
+        return whole
 
-    def _one(self, family: _Series, labels: _Labels) -> _Series:
+    def _one(self, family: _Series, labels: Labels) -> _Series:
         """The series of these labels: looked up once, as the client takes a lock for it."""
         known: _Series | None = self._series.get((family, labels))
         if known is None:

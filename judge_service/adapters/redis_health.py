@@ -150,7 +150,7 @@ class RedisHealth:
         await self._look_anew()
         self._end_waiting()
         while True:
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(TimeoutError):  # time to look
                 async with asyncio.timeout(LOOK_S):
                     await self._wake.wait()
             self._wake.clear()

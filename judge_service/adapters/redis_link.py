@@ -109,7 +109,7 @@ class _TlsConnection(SSLConnection):
 
 class _SentinelTlsConnection(SentinelManagedSSLConnection):
     def __init__(self, *, shared_tls: RedisSSLContext, **more: Any) -> None:
-        super().__init__(**more)  # type: ignore[no-untyped-call]
+        super().__init__(**more)  # type: ignore[no-untyped-call]  # redis-py has no types here
         self.ssl_context = shared_tls
 
 
@@ -212,7 +212,7 @@ class RedisLink:
 
     async def ping(self) -> None:
         """Raises unless Redis answers."""
-        with contextlib.suppress(errors.NoPermissionError):
+        with contextlib.suppress(errors.NoPermissionError):  # which is an answer
             await self._redis.ping()
 
     async def clock(self) -> float | None:
@@ -269,7 +269,7 @@ def _client(host: str, port: int, tls: RedisSSLContext | None, more: dict[str, A
 
 def _sentinel(target: RedisTarget, tls: RedisSSLContext | None) -> Sentinel:
     user = {"username": target.sentinel_username, "password": target.sentinel_password}
-    sentinel = Sentinel([])  # type: ignore[no-untyped-call]
+    sentinel = Sentinel([])  # type: ignore[no-untyped-call]  # redis-py has no types here
     sentinel.sentinels = [
         _client(host, port, tls, {**_common(SENTINEL_S, SENTINEL_S), **user})
         for host, port in target.hosts

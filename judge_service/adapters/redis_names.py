@@ -36,7 +36,7 @@ class Names:
 
     def _look_up(self) -> None:
         for host, port in self._hosts:
-            with contextlib.suppress(OSError, UnicodeError):
+            with contextlib.suppress(OSError, UnicodeError):  # the next one may have an address
                 socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
                 return
         raise OSError("no host has an address")

@@ -9,25 +9,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from judge_service import __version__
 from judge_service.adapters.tracing import Tracing
-from judge_service.api import (
-    bias,
-    bulk,
-    drift_runs,
-    judging,
-    looking,
-    metrics,
-    openapi,
-    problems,
-    ranking,
-    rubric_upload,
-    trainers,
-    watching,
-)
+from judge_service.api import health, judging, metrics, openapi, problems, ranking
 from judge_service.api.body_room import BodyRoom
+from judge_service.api.later_routes import LaterRoutes
 from judge_service.api.middleware import RequestContext
 from judge_service.api.short_way import ShortWay
 from judge_service.api.state import State, state_of
@@ -69,9 +58,11 @@ def create_app(
                 log.warning("%s", warning)
             telemetry.know(service.engine.bench, service.engine.library)
             state = state_of(service)
+            ahead = asyncio.create_task(app.later.ahead())
             try:
                 yield state
             finally:
+                ahead.cancel()
                 await state["drift"].aclose()
 
     app = _App(
@@ -83,23 +74,17 @@ def create_app(
         # The redirect's address would be made of the Host header, which anybody can set.
         redirect_slashes=False,
     )
-    app.include_router(judging.router)
-    app.include_router(ranking.router)
-    app.include_router(bulk.router)
-    app.include_router(rubric_upload.router)
-    app.include_router(drift_runs.router)
-    app.include_router(looking.router)
-    app.include_router(bias.router)
-    app.include_router(watching.router)
-    app.include_router(metrics.router)
-    app.include_router(trainers.router)
+    hot = [*judging.router.routes, *ranking.router.routes]
+    for router in (judging.router, ranking.router, health.router, metrics.router):
+        app.include_router(router)
+    probed = [*hot, *health.router.routes, *metrics.router.routes]
+    app.later = LaterRoutes(app, [r.path for r in probed if isinstance(r, APIRoute)])
     app.state.telemetry = telemetry
     app.state.room = room = BodyRoom()
     problems.install(app)
-    hot = [*judging.router.routes, *ranking.router.routes]
     short = ShortWay(app.behind, hot, SHORT_WAYS, app.exception_handlers)
     app.front = RequestContext(short, telemetry, room)
-    openapi.complete(app)
+    openapi.complete(app, app.later.add)
     return app
 
 
@@ -107,6 +92,7 @@ class _App(FastAPI):
     """FastAPI behind what every request passes first."""
 
     front: ASGIApp
+    later: LaterRoutes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI entry."""
@@ -118,6 +104,8 @@ class _App(FastAPI):
 
     async def behind(self, scope: Scope, receive: Receive, send: Send) -> None:
         """FastAPI itself, with its own layers."""
+        if scope["type"] == "http":
+            await self.later.before(scope["path"])
         await super().__call__(scope, receive, send)
 
 

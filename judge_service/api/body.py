@@ -6,7 +6,6 @@ import asyncio
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from judge_service.api.body_room import LONG_BYTES, BodyRoom
 from judge_service.api.door.line import line_of
 from judge_service.api.json_outline import Outline, outline
 from judge_service.api.problems import Problem
+from judge_service.strict_json import Refused, no_constant, unique
 
 T = TypeVar("T")
 MAX_ITEM_BYTES = 4 * 1024 * 1024
@@ -96,8 +96,8 @@ def decode_json(body: bytes, *, values: int = MAX_VALUES) -> Any:
         _check_outline(outline(body, values), values)
     try:
         value = _DECODER.decode(text)
-    except Problem:
-        raise
+    except Refused as error:
+        raise _invalid(str(error)) from None
     except RecursionError:
         raise _invalid(f"the body is nested deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:
@@ -159,33 +159,21 @@ def _check_text(text: str) -> None:
         raise _invalid("a text holds half of a surrogate pair") from None
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(k for k, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _invalid(f"the key {twice[:80]!r} stands twice in one object")
-    return found
-
-
-def _constant(word: str) -> Any:
-    raise _invalid(f"{word} is not a JSON number")
-
-
 def _decimal(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise _invalid("a number is too large")
+        raise Refused("a number is too large")
     return value
 
 
 def _integer(digits: str) -> int:
     if len(digits) > 400:
-        raise _invalid("a number has too many digits")
+        raise Refused("a number has too many digits")
     return int(digits)
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_constant=_constant, parse_float=_decimal, parse_int=_integer
+    object_pairs_hook=unique, parse_constant=no_constant, parse_float=_decimal, parse_int=_integer
 )
 
 

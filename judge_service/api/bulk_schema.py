@@ -15,8 +15,8 @@ from judge_service.api.schemas import (
     CompareBody,
     RankBody,
     RequestBody,
-    Wire,
 )
+from judge_service.candidate.message_schema import Wire
 from judge_service.engine import Engine
 from judge_service.request import MAX_TIMEOUT_S
 from judge_service.wire import assess_wire, compare_wire, rank_wire

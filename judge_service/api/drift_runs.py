@@ -17,10 +17,10 @@ from judge_service.api.body import read_json
 from judge_service.api.drift_runs_schema import DRIFT_EXAMPLE, DriftRunBody
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.judging import PROBLEMS
-from judge_service.api.openapi import shown
+from judge_service.api.openapi import shown, taken
 from judge_service.api.problems import Problem, from_validation
-from judge_service.api.state import CallerDep, ServiceDep
-from judge_service.drift.keeper import Busy, DriftRun, DriftRuns, Order
+from judge_service.api.state import CallerDep, ServiceDep, held
+from judge_service.drift.keeper import Busy, DriftRun, Order
 from judge_service.errors import ConfigError
 from judge_service.gold.item import GoldSet
 from judge_service.rubric.library import shipped
@@ -36,17 +36,6 @@ _MISSING: dict[int | str, dict[str, Any]] = {
     404: {**PROBLEMS[404], "description": "No such run, or none that has a report"},
     422: {**PROBLEMS[422], "description": "Not in use"},
 }
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/DriftRunBody"},
-                "example": DRIFT_EXAMPLE,
-            }
-        },
-    }
-}
 
 
 @router.post(
@@ -58,7 +47,7 @@ _BODY = {
         **_ERRORS,
         **{status: PROBLEMS[status] for status in (408, 413, 415, 422, 503)},
     },
-    openapi_extra=_BODY,
+    openapi_extra=taken("DriftRunBody", DRIFT_EXAMPLE),
 )
 async def start(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """Begin a run; ``GET`` tells how far it is. The same body continues one that was interrupted.
@@ -71,7 +60,7 @@ async def start(request: Request, service: ServiceDep, caller: CallerDep) -> Res
     except ValidationError as error:
         raise from_validation(error) from None
     gold = await asyncio.to_thread(_gold, body, service)
-    runs: DriftRuns = request.state.drift
+    runs = held(request)["drift"].runs()
     try:
         run = await runs.start(
             Order(
@@ -95,7 +84,7 @@ async def start(request: Request, service: ServiceDep, caller: CallerDep) -> Res
 async def list_runs(request: Request, caller: CallerDep) -> Response:
     """The latest first, without their reports."""
     _admin(caller)
-    runs: DriftRuns = request.state.drift
+    runs = held(request)["drift"].runs()
     found = await asyncio.to_thread(runs.all)
     return FiniteJSONResponse({"runs": [run.summary() for run in found]})
 
@@ -126,7 +115,7 @@ async def stop_run(run_id: str, request: Request, caller: CallerDep) -> Response
     a run that is over stays as it is.
     """
     await _found(run_id, request, caller)
-    runs: DriftRuns = request.state.drift
+    runs = held(request)["drift"].runs()
     try:
         run = await runs.stop(run_id)
     except OSError as error:
@@ -159,7 +148,7 @@ async def page(run_id: str, request: Request, caller: CallerDep) -> Response:
 
 async def _found(run_id: str, request: Request, caller: Caller) -> DriftRun:
     _admin(caller)
-    runs: DriftRuns = request.state.drift
+    runs = held(request)["drift"].runs()
     run = await asyncio.to_thread(runs.get, run_id)
     if run is None:
         raise Problem(404, "unknown_run", "there is no such drift run")

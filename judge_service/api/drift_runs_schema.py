@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag
+from pydantic import ConfigDict, Field, StringConstraints, Tag
 
-from judge_service.api.schemas import FORMS, Wire
+from judge_service.candidate.message_schema import MANY, ONE, Wire, one_of, text_or_list
 from judge_service.drift.keeper import DEFAULT_TIMEOUT_S
 from judge_service.drift.plan import DEFAULT_REPEAT, MAX_REPEAT
 from judge_service.request import MAX_TIMEOUT_S
-
-_NAME, _LINES = FORMS
-
-
-def _form(value: object) -> str | None:
-    """A name or lines, so that a fault in one is not reported for the other as well."""
-    if isinstance(value, str):
-        return _NAME
-    return _LINES if isinstance(value, list) else None
-
 
 SideWord = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
@@ -40,13 +30,9 @@ class DriftRunBody(Wire):
     model_config = ConfigDict(json_schema_extra={"examples": [DRIFT_EXAMPLE]})
 
     gold: Annotated[
-        Annotated[str, StringConstraints(min_length=1, max_length=64), Tag(_NAME)]
-        | Annotated[list[dict[str, Any]], Field(min_length=1, max_length=10_000), Tag(_LINES)],
-        Discriminator(
-            _form,
-            custom_error_type="form",
-            custom_error_message="must be the name of a gold set or a list of its lines",
-        ),
+        Annotated[str, StringConstraints(min_length=1, max_length=64), Tag(ONE)]
+        | Annotated[list[dict[str, Any]], Field(min_length=1, max_length=10_000), Tag(MANY)],
+        one_of("the name of a gold set or a list of its lines", text_or_list),
     ]
     gold_name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] = "gold"
     baseline: SideWord

@@ -18,7 +18,7 @@ from judge_service.api.disconnect import while_connected
 from judge_service.api.idempotency import HEADER as IDEMPOTENCY_HEADER
 from judge_service.api.idempotency import check_idempotency
 from judge_service.api.json_response import FiniteJSONResponse
-from judge_service.api.openapi import shown
+from judge_service.api.openapi import shown, taken
 from judge_service.api.problems import Problem, from_validation
 from judge_service.api.repeats import TIMEOUT_HEADER
 from judge_service.api.schemas import (
@@ -67,15 +67,11 @@ _HEADERS = (
 
 def documented(name: str, example: dict[str, Any]) -> dict[str, Any]:
     """Body and headers for the OpenAPI page; both are read by the routes themselves."""
-    content = {"schema": {"$ref": f"#/components/schemas/{name}"}, "example": example}
     headers = [
         {"name": header, "in": "header", "required": False, "schema": schema, "description": text}
         for header, schema, text in _HEADERS
     ]
-    return {
-        "requestBody": {"required": True, "content": {"application/json": content}},
-        "parameters": headers,
-    }
+    return {**taken(name, example), "parameters": headers}
 
 
 @router.post(

@@ -7,7 +7,7 @@ when the page is asked for, for they are many and serve nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fastapi import FastAPI
@@ -26,11 +26,20 @@ def shown(model: str, description: str | None = None, **more: Any) -> dict[str, 
     return {**told, "content": content, **more}
 
 
-def complete(app: FastAPI) -> None:
-    """Let the page of ``app`` have the models that its routes name, and the callers' keys."""
+def taken(model: str, example: Any) -> dict[str, Any]:
+    """The body of a route: JSON in the form of the model with this name."""
+    content = {"schema": {"$ref": f"{_SCHEMAS}{model}"}, "example": example}
+    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+
+
+def complete(app: FastAPI, add_routes: Callable[[], None]) -> None:
+    """Let the page of ``app`` have all routes (``add_routes`` adds what is not there yet), the
+    models that they name, and the callers' keys.
+    """
     original = app.openapi
 
     def openapi() -> dict[str, Any]:
+        add_routes()
         known = app.openapi_schema
         schema = original()
         if known is None:

@@ -18,7 +18,7 @@ from judge_service.api.admission import later
 from judge_service.api.body import read_json
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.judging import PROBLEMS
-from judge_service.api.openapi import shown
+from judge_service.api.openapi import shown, taken
 from judge_service.api.problems import Problem
 from judge_service.api.state import CallerDep, ServiceDep
 from judge_service.errors import ConfigError
@@ -93,24 +93,13 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: PROBLEMS[status] for status in (401, 403, 408, 413, 415, 422, 503)},
     409: {**PROBLEMS[409], "description": "The version exists with other content"},
 }
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/RubricBody"},
-                "example": RUBRIC_EXAMPLE,
-            }
-        },
-    }
-}
 
 
 @router.put(
     "/rubrics/{rubric_id}",
     summary="Put a new version of a rubric",
     responses=RESPONSES,
-    openapi_extra=_BODY,
+    openapi_extra=taken("RubricBody", RUBRIC_EXAMPLE),
 )
 async def put_rubric(
     rubric_id: str, request: Request, service: ServiceDep, caller: CallerDep

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
@@ -15,6 +13,17 @@ from pydantic import (
     model_validator,
 )
 
+from judge_service.candidate.message_schema import (
+    MANY,
+    MAX_MESSAGES,
+    ONE,
+    MessageBody,
+    Text,
+    Wire,
+    Word,
+    one_of,
+    text_or_list,
+)
 from judge_service.cohort.request import DEFAULT_DEADLINE_S, JoinRequest
 from judge_service.request import (
     DEFAULT_TIMEOUT_S,
@@ -28,145 +37,13 @@ from judge_service.request import (
     Strategy,
 )
 from judge_service.rubric.rubric import ID_PATTERN
-from judge_service.text.parts import said
-from judge_service.types import Candidate, Message, Prompt, ToolCall
+from judge_service.types import Candidate, Prompt
 
-MAX_TEXT_BYTES = 1024 * 1024
-MAX_MESSAGES = 4_096
-MAX_PARTS = 1_024
-MAX_TOOL_CALLS = 1_024
-_ONE, _MANY = FORMS = ("(one)", "(many)")
-"""Where a field is one text or a list: the names of the two forms, which no path shows."""
-
-
-def _bounded(text: str) -> str:
-    if len(text) > MAX_TEXT_BYTES or len(text.encode()) > MAX_TEXT_BYTES:
-        raise ValueError(f"a text may have at most {MAX_TEXT_BYTES:,} bytes")
-    return text
-
-
-Text = Annotated[str, AfterValidator(_bounded)]
-Word = Annotated[
-    str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")
-]
 _NO_CONTROLS = r"^[^\x00-\x1f\x7f]*$"
 Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=_NO_CONTROLS)]
 FamilyWord = Annotated[
     str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^\s\x00-\x1f\x7f]+$")
 ]
-
-
-def _one_or_many(what: str) -> Discriminator:
-    """Tells a text from a list, so that a fault in one is not reported for the other as well."""
-    return Discriminator(
-        lambda value: _ONE if isinstance(value, str) else _MANY if _is_list(value) else None,
-        custom_error_type="one_or_many",
-        custom_error_message=f"must be {what}",
-    )
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
-
-
-class Wire(BaseModel):
-    """Base of all requests: strict types, unknown fields refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class FunctionBody(Wire):
-    """The function of a tool call; ``arguments`` is JSON text."""
-
-    name: Word
-    arguments: Text = ""
-
-
-class ToolCallBody(Wire):
-    """A tool call of an assistant turn, as in the chat protocol."""
-
-    id: Word | None = None
-    type: Literal["function"] = "function"
-    function: FunctionBody
-
-    def domain(self) -> ToolCall:
-        """The core's form."""
-        return ToolCall(name=self.function.name, arguments=self.function.arguments, id=self.id)
-
-
-class PartBody(BaseModel):
-    """One part of a message's content. Only text is judged, a refusal's too; other parts are named,
-    not shown, and reasoning is left out.
-    """
-
-    model_config = ConfigDict(
-        extra="allow",
-        strict=True,
-        frozen=True,
-        json_schema_extra={
-            "if": {"properties": {"type": {"const": "text"}}},
-            "then": {"required": ["text"], "properties": {"text": {"type": "string"}}},
-        },
-    )
-
-    type: Word = "text"
-    text: Text | None = None
-
-    @model_validator(mode="after")
-    def _says_something(self) -> PartBody:
-        if self.type == "text" and self.text is None:
-            raise ValueError("a text part needs a text")
-        return self
-
-    def domain(self) -> str | None:
-        """The text, or a placeholder that says what stood there; None for reasoning."""
-        return said({**(self.model_extra or {}), "type": self.type, "text": self.text})
-
-
-class MessageBody(Wire):
-    """A chat message. System, developer and tool turns are data like all the rest."""
-
-    role: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,32}$")]
-    content: (
-        Annotated[
-            Annotated[Text, Tag(_ONE)]
-            | Annotated[list[PartBody], Field(max_length=MAX_PARTS, fail_fast=True), Tag(_MANY)],
-            _one_or_many("a text, a list of parts or null"),
-        ]
-        | None
-    ) = None
-    name: Word | None = None
-    tool_calls: (
-        Annotated[list[ToolCallBody], Field(max_length=MAX_TOOL_CALLS, fail_fast=True)] | None
-    ) = None
-    tool_call_id: Word | None = None
-    refusal: Text | None = None
-    reasoning_content: Text | None = None
-
-    @model_validator(mode="after")
-    def _one_text(self) -> MessageBody:
-        # The parts of one message are judged as one text.
-        if isinstance(self.content, list):
-            _bounded(self._text())
-        return self
-
-    def _text(self) -> str:
-        if isinstance(self.content, list):
-            told = (part.domain() for part in self.content)
-            return "\n".join(text for text in told if text is not None)
-        return self.content if self.content is not None else self.refusal or ""
-
-    def domain(self) -> Message:
-        """The core's form. A model's separate reasoning is not part of what it said."""
-        return Message(
-            role=self.role,
-            text=self._text(),
-            name=self.name,
-            tool_calls=tuple(call.domain() for call in self.tool_calls or ()),
-            tool_call_id=self.tool_call_id,
-        )
-
-
 Messages = Annotated[list[MessageBody], Field(max_length=MAX_MESSAGES, fail_fast=True)]
 
 
@@ -190,9 +67,9 @@ class CandidateBody(Wire):
     policy_model: Name | None = None
     family: (
         Annotated[
-            Annotated[FamilyWord, Tag(_ONE)]
-            | Annotated[list[FamilyWord], Field(min_length=1, max_length=8), Tag(_MANY)],
-            _one_or_many("a word or a list of words"),
+            Annotated[FamilyWord, Tag(ONE)]
+            | Annotated[list[FamilyWord], Field(min_length=1, max_length=8), Tag(MANY)],
+            one_of("a word or a list of words", text_or_list),
         ]
         | None
     ) = None
@@ -224,8 +101,8 @@ class RequestBody(Wire):
 
     rubric: Annotated[str, StringConstraints(min_length=1, max_length=64)]
     prompt: Annotated[
-        Annotated[Text, Tag(_ONE)] | Annotated[Messages, Field(min_length=1), Tag(_MANY)],
-        _one_or_many("a text or a list of messages"),
+        Annotated[Text, Tag(ONE)] | Annotated[Messages, Field(min_length=1), Tag(MANY)],
+        one_of("a text or a list of messages", text_or_list),
     ]
     reference: Text | None = None
     timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] = DEFAULT_TIMEOUT_S
@@ -378,9 +255,9 @@ class JoinBody(RequestBody):
     candidate: CandidateBody
     deadline_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] = DEFAULT_DEADLINE_S
     partial: Annotated[
-        Annotated[Literal["fail"], Tag(_ONE)] | Annotated[AtLeast, Tag(_MANY)],
+        Annotated[Literal["fail"], Tag(ONE)] | Annotated[AtLeast, Tag(MANY)],
         Discriminator(
-            lambda value: _ONE if isinstance(value, str) else _MANY,
+            lambda value: ONE if isinstance(value, str) else MANY,
         ),
     ] = "fail"
 

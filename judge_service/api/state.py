@@ -10,9 +10,9 @@ from judge_service.access.key_ring import OPERATOR, Caller, KeyRing
 from judge_service.access.keys_file import peppers_of
 from judge_service.access.quota import Quotas
 from judge_service.api.auth import authenticate
+from judge_service.api.drift_desk import DriftDesk
 from judge_service.api.repeats import Repeats
 from judge_service.api.request_note import note_client
-from judge_service.drift.keeper import DriftRuns
 from judge_service.service import Service
 
 
@@ -22,7 +22,7 @@ class State(TypedDict):
     service: Service
     keys: KeyRing | None
     quotas: Quotas
-    drift: DriftRuns
+    drift: DriftDesk
     repeats: Repeats
 
 
@@ -33,7 +33,7 @@ def state_of(service: Service) -> State:
         service=service,
         keys=None if file is None else KeyRing(file, *peppers_of(service.secret)),
         quotas=Quotas(service.store, service.observer),
-        drift=DriftRuns(service.engine, service.settings.beside_store("drift-runs")),
+        drift=DriftDesk(service.engine, service.settings.beside_store("drift-runs")),
         repeats=Repeats(),
     )
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from judge_service import __version__
-from judge_service.adapters.prometheus_metrics import PrometheusMetrics
+from judge_service.adapters.metrics import Metrics
 from judge_service.adapters.tracing import Tracing
 from judge_service.api.live import LiveJudges
 from judge_service.api.request_note import NOTED
@@ -22,7 +22,7 @@ from judge_service.rubric.library import Library
 class Telemetry:
     """One app's watchers. ``tracing`` is None unless an operator wants traces."""
 
-    metrics: PrometheusMetrics
+    metrics: Metrics
     tracing: Tracing | None = None
     live: LiveJudges = field(default_factory=LiveJudges)
     _told: Mapping[type, Sequence[Observer]] = field(init=False)
@@ -34,7 +34,7 @@ class Telemetry:
     @classmethod
     def of(cls, shared_dir: str | None) -> Telemetry:
         """The watchers of an app. ``shared_dir`` is where worker processes share metrics."""
-        return cls(metrics=PrometheusMetrics(__version__, shared_dir))
+        return cls(metrics=Metrics(__version__, shared_dir))
 
     def know(self, bench: Bench, library: Library) -> None:
         """What will be told of: the configured judges and the loaded rubrics."""

@@ -11,27 +11,16 @@ from starlette.responses import Response
 from judge_service.api.body import read_json
 from judge_service.api.json_response import FiniteJSONResponse
 from judge_service.api.judging import PROBLEMS
-from judge_service.api.openapi import shown
+from judge_service.api.openapi import shown, taken
 from judge_service.api.problems import Problem, from_validation
-from judge_service.api.schemas import Wire
 from judge_service.api.state import CallerDep, ServiceDep
+from judge_service.candidate.message_schema import Wire
 from judge_service.rubric.rubric import ID_PATTERN
 
 router = APIRouter(prefix="/v1/watch", tags=["looking"])
 MAX_BYTES = 4_096
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: PROBLEMS[status] for status in (401, 403, 408, 413, 415, 422)
-}
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/ResetBody"},
-                "example": {"judge": "gpt"},
-            }
-        },
-    }
 }
 
 
@@ -54,7 +43,7 @@ class ResetBody(Wire):
     summary="Learn anew what is usual",
     status_code=202,
     responses={202: shown("ResetAnswer", "Learning has begun"), **_ERRORS},
-    openapi_extra=_BODY,
+    openapi_extra=taken("ResetBody", {"judge": "gpt"}),
 )
 async def reset(request: Request, service: ServiceDep, caller: CallerDep) -> Response:
     """After a change that is meant: baselines of a judge, a rubric or all are forgotten, and their

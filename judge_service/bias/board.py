@@ -121,7 +121,11 @@ class BiasBoard:
             looks += 1
             if looks % _RENEW_AFTER == 0 and self._posted is not None:
                 self._posted = b""
-            await self.post()
+            try:
+                await self.post()
+            except Exception:
+                # The others are told at the next look, and judging goes on without.
+                log.exception("the histories could not be left in the store")
 
     def _own(self) -> Snapshot:
         return Snapshot(pairs=self._pairs.all(), scores=self._scores.scores())

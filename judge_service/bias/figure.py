@@ -93,6 +93,9 @@ class Resampled:
         )
 
 
+RESAMPLED = Resampled()
+
+
 def too_few(n: int, of: str) -> Unsaid | None:
     """The reason where ``n`` cases are not enough to say anything."""
     if n >= MIN_CASES:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge_service.bias.figure import Figure, Resampled, Said
+from judge_service.bias.figure import RESAMPLED, Figure, Resampled, Said
 from judge_service.bias.findings import findings
 from judge_service.bias.length import length
 from judge_service.bias.own_family import families_of, own_family
@@ -146,7 +146,7 @@ def judge_bias(
     records: Records,
     *,
     count_failed: bool = True,
-    resampled: Resampled = Resampled(),  # noqa: B008 - frozen
+    resampled: Resampled = RESAMPLED,
 ) -> JudgeBias:
     """The figures of one judge, or of the ``PANEL``, among ``records``.
 

@@ -9,7 +9,6 @@ from judge_service.judges.family import declared_families, families_of
 from judge_service.rubric.rubric import Rubric
 from judge_service.rules import RuleInput, is_blank
 from judge_service.text.data_block import render_message, render_messages
-from judge_service.text.forms import normalize_formatting, strip_reasoning
 from judge_service.types import Candidate, Message, Prompt, ToolCall
 
 
@@ -82,7 +81,7 @@ def exhibit(candidate: Candidate, rubric: Rubric) -> Exhibit:
     judging = rubric.judging
     if candidate.messages is None:
         text = _answer(candidate.text or "", rubric)
-        shown = normalize_formatting(text) if judging.normalize_formatting else text
+        shown = _plain(text) if judging.normalize_formatting else text
         return Exhibit(
             candidate=candidate,
             text=text,
@@ -113,7 +112,19 @@ def unread(candidate: Candidate) -> Exhibit:
 
 
 def _answer(text: str, rubric: Rubric) -> str:
-    return strip_reasoning(text) if rubric.judging.strip_reasoning else text
+    """The text that is judged. The patterns it takes are made by the first who needs them."""
+    if not rubric.judging.strip_reasoning:
+        return text
+    from judge_service.text.reasoning import strip_reasoning
+
+    return strip_reasoning(text)
+
+
+def _plain(text: str) -> str:
+    """The text without formatting; the same is true of its patterns."""
+    from judge_service.text.formatting import normalize_formatting
+
+    return normalize_formatting(text)
 
 
 def _last_turn(candidate: Candidate, messages: tuple[Message, ...], rubric: Rubric) -> Exhibit:
@@ -138,7 +149,7 @@ def _last_turn(candidate: Candidate, messages: tuple[Message, ...], rubric: Rubr
         # As a message, so that what the turn says cannot be taken for one of its calls.
         shown = (turn,)
     elif rubric.judging.normalize_formatting:
-        shown = normalize_formatting(text)
+        shown = _plain(text)
     return Exhibit(
         candidate=candidate,
         text=text,

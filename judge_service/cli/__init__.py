@@ -5,9 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line; the console script ``judge-service``."""
-    from judge_service.cli.garbage import look_rarely
+    from judge_service.cli.garbage import look_never
 
-    look_rarely()
+    look_never()
     from judge_service.cli.app import run
 
     run()

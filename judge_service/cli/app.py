@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from judge_service.cli.exits import CODES, INTERRUPTED, USAGE, WRONG, UsageError, UserError
+from judge_service.cli.garbage import look_rarely
 from judge_service.cli.terminal import complain
 from judge_service.cli.usage import ParserError, in_one_line, shows_help
 from judge_service.cli.version import show_version
@@ -109,6 +110,8 @@ def run() -> None:
     """Run the command line of this process."""
     first = sys.argv[1:2]
     app = app_with(first if first and first[0] in COMMANDS else COMMANDS)
+    if first != ["serve"]:  # whose start goes on for longer
+        look_rarely()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.text import Text
-
 from judge_service.api.schemas import ASSESS_EXAMPLE, COMPARE_EXAMPLE
 from judge_service.cli.preflight import Prepared
 from judge_service.cli.target import KEY_VARIABLE, TRIAL_TIMEOUT_S
@@ -39,6 +37,8 @@ def announce(prepared: Prepared, port: int, *, as_json: bool) -> None:
             }
         )
         return
+    from rich.text import Text
+
     console = out()
     console.print(Text("judge-service is ready on ") + Text(url, "bold green"), soft_wrap=True)
     for head, text in _facts(prepared):

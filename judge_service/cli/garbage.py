@@ -1,22 +1,31 @@
-"""How often this process looks for garbage: rarely, and never through what the start has made."""
+"""When this process looks for garbage: not while it starts, then rarely, and never through what the
+start has made.
+"""
 
 from __future__ import annotations
 
 import gc
 
 COLLECT_AFTER = (20_000, 20, 20)
-"""The collector's thresholds. Neither imports nor requests leave many cycles, and looking for them
-after every 700 objects takes a tenth of the time.
+"""The collector's thresholds. Requests do not leave many cycles, and looking for them after every
+700 objects takes a tenth of the time.
 """
 
 
+def look_never() -> None:
+    """Do not look: imports leave hardly any cycles, and looking takes a tenth of a start."""
+    gc.disable()
+
+
 def look_rarely() -> None:
-    """Set the thresholds; before the first large import."""
+    """Look, from now on, when there are many new objects."""
     gc.set_threshold(*COLLECT_AFTER)
+    gc.enable()
 
 
 def keep_all() -> None:
-    """Leave out what there is by now. All of it stays, and a full collection would stop every
-    request for a tenth of a second to find that out again.
+    """Look from now on, and leave out what there is by now. All of it stays, and a full collection
+    would stop every request for a tenth of a second to find that out again.
     """
     gc.freeze()
+    look_rarely()

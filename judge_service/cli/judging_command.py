@@ -34,7 +34,7 @@ def judging_command(kind: Kind, candidates: Sequence[str]) -> Callable[[Command]
         command.__name__, command.__doc__ = described.__name__, described.__doc__
         command.__annotations__ = {one.name: one.annotation for one in parameters}
         signature = inspect.Signature(parameters)
-        command.__signature__ = signature  # type: ignore[attr-defined]
+        command.__signature__ = signature  # type: ignore[attr-defined]  # inspect's own name
         return command
 
     return made

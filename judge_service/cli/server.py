@@ -22,7 +22,7 @@ from judge_service.api.door import door_options
 from judge_service.api.door.limits import allow_many_files
 from judge_service.cli.banner import announce
 from judge_service.cli.exits import WRONG, UserError
-from judge_service.cli.garbage import keep_all, look_rarely
+from judge_service.cli.garbage import keep_all, look_never, look_rarely
 from judge_service.cli.hurry import Hurry
 from judge_service.cli.logs import log_config
 from judge_service.cli.preflight import prepare
@@ -126,7 +126,7 @@ def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
 def app(library: Library | None = None) -> Any:
     """The app of one process, as uvicorn loads it; settings come from the environment."""
     heed_parent()
-    look_rarely()
+    look_never()
     return GuardedStart(app_from_env(library))
 
 
@@ -212,6 +212,7 @@ def _run_one(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> 
 
 def _run_workers(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:
     workers = Workers(config, bound, listening)
+    look_rarely()  # as the workers do once they have started
     workers.run()
     if any(process.exitcode == STARTUP_FAILURE for process in workers.processes):
         raise typer.Exit(WRONG)

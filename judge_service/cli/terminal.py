@@ -8,10 +8,11 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 # Joiners and variation selectors are part of ordinary emoji and Indic text.
 _HARMLESS = frozenset("\n\t\u200c\u200d")
@@ -22,19 +23,24 @@ _JSON_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 
 def out(*, colour: bool = True) -> Console:
     """The console for results. Rich leaves out colours where nobody looks at a terminal."""
+    from rich.console import Console
+
     return Console(file=sys.stdout, highlight=False, no_color=None if colour else True)
 
 
 def err() -> Console:
     """The console for everything that is not a result: errors, notes, progress."""
+    from rich.console import Console
+
     return Console(file=sys.stderr, highlight=False)
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[Callable[[], None]]:
     """Say what is waited for, where somebody looks at a terminal; calling the value ends it."""
-    console = err()
-    if not console.is_terminal:
+    # Rich is loaded only where somebody looks: it takes as long as many of the parts waited for.
+    console = err() if sys.stderr.isatty() else None
+    if console is None or not console.is_terminal:
         yield lambda: None
         return
     with console.status(what) as status:
@@ -55,6 +61,8 @@ def clean(text: str) -> str:
 
 def plain(value: object, style: str = "") -> Text:
     """``value`` as it reads, never as markup, control characters made visible."""
+    from rich.text import Text
+
     return Text(clean(str(value)), style=style)
 
 
@@ -77,6 +85,8 @@ def print_json(value: Any, stream: TextIO | None = None) -> None:
 
 def complain(message: object) -> None:
     """Write an error to stderr: one line per fault, never wrapped."""
+    from rich.text import Text
+
     console = err()
     for number, line in enumerate(clean(str(message)).splitlines() or ["(no message)"]):
         head = Text("error: " if number == 0 else "       ", style="bold red")
@@ -85,4 +95,6 @@ def complain(message: object) -> None:
 
 def note(message: object) -> None:
     """Write a remark to stderr."""
+    from rich.text import Text
+
     err().print(Text("note: ", style="bold yellow") + plain(message), soft_wrap=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-from importlib import metadata
 from typing import Annotated
 
 import typer
@@ -18,6 +16,8 @@ def version(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON.")] = False,
 ) -> None:
     """Show the versions of the product, of Python and of what judges are reached through."""
+    import platform
+
     found = {name: _installed(name) for name in _PACKAGES}
     if as_json:
         print_json(
@@ -39,6 +39,8 @@ def show_version(wanted: bool) -> None:
 
 def _installed(name: str) -> str | None:
     """A package's version, without importing it."""
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

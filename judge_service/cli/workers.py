@@ -87,5 +87,5 @@ def heed_parent() -> None:
 
 def _tell(pid: int | None, what: signal.Signals) -> None:
     if pid is not None:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError):  # it has ended
             os.kill(pid, what)

@@ -145,7 +145,7 @@ class Watch:
         ends = [room.ends_in(now) for room in self._rooms.values() if not room.late]
         if all(self.waits(room) for room in self._rooms.values()):
             pause_s = CHECK_S
-        with suppress(TimeoutError):
+        with suppress(TimeoutError):  # that is the pause
             async with asyncio.timeout(min([pause_s, *ends])):
                 await self._nudge.wait()
 

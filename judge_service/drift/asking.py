@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from judge_service.bias.history import PairHistory
 from judge_service.candidate.answer_history import AnswerHistory
@@ -101,7 +102,7 @@ class SideAsker:
 
     def _request(self, item: GoldItem) -> AssessRequest | CompareRequest:
         shown = _bare(item)
-        common = {
+        common: dict[str, Any] = {
             "rubric": self.side.rubric.id,
             "prompt": item.prompt,
             "reference": item.reference,
@@ -111,8 +112,8 @@ class SideAsker:
             "audit": not self.cached,
         }
         if len(shown) == 1:
-            return AssessRequest(candidate=shown[0], **common)  # type: ignore[arg-type]
-        return CompareRequest(candidates=(shown[0], shown[1]), **common)  # type: ignore[arg-type]
+            return AssessRequest(candidate=shown[0], **common)
+        return CompareRequest(candidates=(shown[0], shown[1]), **common)
 
 
 def _bare(item: GoldItem) -> tuple[Candidate, ...]:

@@ -170,7 +170,8 @@ class DriftRuns:
         finally:
             looking.cancel()
             run.finished = now()
-            # In this order: whoever looks meanwhile must not find a run that nobody is at.
+            # In this order: whoever looks meanwhile must not find a run that nobody is at. A disk
+            # that is full keeps neither the claim nor the journal open.
             with contextlib.suppress(OSError):
                 self._kept.save(run)
             self._running = None
@@ -211,7 +212,7 @@ class DriftRuns:
                 return
             if run.status == "running" and time.monotonic() - told >= LOOK_S:
                 told = time.monotonic()
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError):  # the next look tells it
                     self._kept.save(run)
 
     def _interrupted(self, plan: Plan) -> DriftRun | None:

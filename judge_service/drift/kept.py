@@ -161,7 +161,7 @@ class RunFolder:
         for run in self.all()[MAX_KEPT:]:
             if run.status != "running":
                 for ending in _ENDINGS:
-                    with contextlib.suppress(OSError):
+                    with contextlib.suppress(OSError):  # the next time, then
                         self.path(run.id, ending).unlink(missing_ok=True)
 
     def _is_held(self, run_id: str) -> bool:

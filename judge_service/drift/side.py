@@ -12,7 +12,7 @@ from judge_service.errors import ConfigError
 from judge_service.gold.item import GoldSet, Kind
 from judge_service.judges.judge import Bench, JudgeSpec, fingerprint
 from judge_service.rubric.library import Library
-from judge_service.rubric.rubric import Judging, Rubric
+from judge_service.rubric.rubric import Rubric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,6 @@ class Side:
                 "on_inconsistent": "inconsistent",
             }
         )
-        assert isinstance(judging, Judging)  # noqa: S101 - pydantic's copy is of its own type
         return self.rubric.model_copy(update={"judging": judging})
 
     @property

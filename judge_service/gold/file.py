@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +14,7 @@ from judge_service.errors import ConfigError
 from judge_service.gold.item import GoldItem, GoldSet
 from judge_service.gold.line import GoldLine, line_of
 from judge_service.rubric.library import explain
+from judge_service.strict_json import decode
 
 MAX_ITEMS = 10_000
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -93,36 +93,11 @@ class NotJson(ValueError):
 
 
 def decode_line(line: str) -> Any:
-    """The value of strict JSON (no constant such as NaN, no key twice), or a NotJson."""
+    """The value of strict JSON, or a NotJson."""
     try:
-        return json.loads(
-            line,
-            object_pairs_hook=_no_duplicates,
-            parse_constant=_no_constant,
-            parse_float=_finite,
-        )
-    except RecursionError:
-        return NotJson("nested too deeply")
+        return decode(line)
     except ValueError as error:
         return NotJson(str(error))
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return found
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is too large a number")
-    return number
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not a JSON number")
 
 
 def _empty(file: Path) -> GoldSet:

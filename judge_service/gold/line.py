@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, StringConstraints, Tag, model_validator
-
-from judge_service.gold.item import GoldItem
-from judge_service.gold.message import (
-    GoldMessage,
-    Line,
-    Messages,
-    Text,
-    counted,
-    message_line,
-    one_of,
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+    Tag,
+    model_validator,
 )
+
+from judge_service.candidate.message_schema import MANY, ONE, Text, one_of, text_or_list
+from judge_service.gold.item import GoldItem
+from judge_service.gold.message import GoldMessage, Messages, counted, message_line
 from judge_service.judges.family import declared_families, normalize_family
 from judge_service.types import Candidate, Message, Prompt
 
@@ -53,23 +54,21 @@ ModelName = Annotated[
 ]
 
 
-def _form(value: object) -> str | None:
-    if isinstance(value, str):
-        return "(text)"
-    if isinstance(value, (list, tuple)):
-        return "(list)"
-    return "(object)" if isinstance(value, (dict, _Candidate)) else None
-
-
 Families = Annotated[
-    Annotated[FamilyWord, Tag("(text)")]
-    | Annotated[tuple[FamilyWord, ...], counted(1, MAX_FAMILIES, "words"), Tag("(list)")],
-    one_of("a word or a list of words", _form),
+    Annotated[FamilyWord, Tag(ONE)]
+    | Annotated[tuple[FamilyWord, ...], counted(1, MAX_FAMILIES, "words"), Tag(MANY)],
+    one_of("a word or a list of words", text_or_list),
 ]
 PromptField = Annotated[
-    Annotated[Text, Tag("(text)")] | Annotated[Messages, Tag("(list)")],
-    one_of("a text or a list of messages", _form),
+    Annotated[Text, Tag(ONE)] | Annotated[Messages, Tag(MANY)],
+    one_of("a text or a list of messages", text_or_list),
 ]
+
+
+class Line(BaseModel):
+    """Base of a gold line and its candidates: unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class _Candidate(Line):
@@ -86,11 +85,18 @@ class _Candidate(Line):
         return self
 
 
+_OBJECT = "(object)"
+
+
+def _candidate_form(value: object) -> str | None:
+    return _OBJECT if isinstance(value, dict) else text_or_list(value)
+
+
 CandidateField = Annotated[
-    Annotated[Text, Tag("(text)")]
-    | Annotated[Messages, Tag("(list)")]
-    | Annotated[_Candidate, Tag("(object)")],
-    one_of("a text or an object, or a list of messages", _form),
+    Annotated[Text, Tag(ONE)]
+    | Annotated[Messages, Tag(MANY)]
+    | Annotated[_Candidate, Tag(_OBJECT)],
+    one_of("a text or an object, or a list of messages", _candidate_form),
 ]
 
 

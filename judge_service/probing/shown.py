@@ -41,12 +41,11 @@ def _subject(card: Card, subject: SubjectResult) -> Iterator[Piece]:
     for reason in dict.fromkeys(one.reason for one in subject.probes if one.reason is not None):
         names = ", ".join(one.probe for one in subject.probes if one.reason == reason)
         yield Sentence(f"{names}: {reason}", bullet=True)
-    shown = [one for one in subject.probes if one.example is not None][:MAX_EXAMPLES]
-    for one in shown:
-        assert one.example is not None  # noqa: S101 - chosen by that
+    shown = [(one.probe, one.example) for one in subject.probes if one.example is not None]
+    for probe, example in shown[:MAX_EXAMPLES]:
         yield Sentence(
-            f"{one.probe} gained {one.example.gain:+.2f} on {one.example.item!r} with: "
-            f"{' '.join(one.example.attack.split()) or '(nothing)'}",
+            f"{probe} gained {example.gain:+.2f} on {example.item!r} with: "
+            f"{' '.join(example.attack.split()) or '(nothing)'}",
             bullet=True,
         )
     if subject.repeats is not None:

@@ -48,13 +48,12 @@ async def rank(
         case=case, request=request, source=source, history=history, lengths=lengths,
         inspections=list(inspections), states=[MemberState() for _ in inspections],
     )  # fmt: skip
-    broken = [n for n, one in enumerate(inspections) if one.broken is not None]
+    broken = {n: one.broken for n, one in enumerate(inspections) if one.broken is not None}
     if broken:
-        error = inspections[broken[0]].broken
-        assert error is not None  # noqa: S101 - that is what broken lists
-        for place in broken:
-            group.states[place].error = inspections[place].broken
-        return lost_to(group, followed, error, broken[:1])
+        for place, error in broken.items():
+            group.states[place].error = error
+        first = min(broken)
+        return lost_to(group, followed, broken[first], [first])
     try:
         selection = select(case.request, case.rubric, case.bench, excluded, case.observer)
     except (NoEligibleJudge, QuorumNotMet) as error:

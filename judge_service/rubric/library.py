@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from judge_service.errors import ConfigError, UnknownRubric
 from judge_service.rubric.anchor import Anchor
 from judge_service.rubric.rubric import Rubric
+from judge_service.strict_json import unique
 
 UPLOADED = "# Written by PUT /v1/rubrics: the anchors are in this file, at its end."
 """First line of a rubric file that holds its anchors itself. Rubric and anchors are then replaced
@@ -26,6 +27,7 @@ _PLAINER = {
     "missing": "missing",
     "model_type": "must be a table",
     "dict_type": "must be a table",
+    "list_type": "must be a list",
     "tuple_type": "must be a list",
 }
 
@@ -181,13 +183,6 @@ def faults_of(error: ValidationError) -> list[tuple[str, str]]:
     return faults
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return found
-
-
 def read_toml(file: Path) -> dict[str, Any]:
     """Decode a TOML file. Raises ConfigError when it is missing or not TOML."""
     return decode_toml(_read_text(file), file)
@@ -219,7 +214,7 @@ def read_anchors(file: Path, rubric: Rubric) -> list[Anchor]:
             continue
         where = f"{file}: line {number}"
         try:
-            anchor = Anchor.model_validate(json.loads(line, object_pairs_hook=_no_duplicates))
+            anchor = Anchor.model_validate(json.loads(line, object_pairs_hook=unique))
         except ValidationError as error:
             faults += [f"{where}: {fault}" for fault in explain(error)]
         except RecursionError:

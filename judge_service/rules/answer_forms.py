@@ -5,11 +5,11 @@ Every reader takes the last one of its kind, which is the one an answer ends on.
 
 from __future__ import annotations
 
-import json
-import math
 from typing import Any
 
 import regex
+
+from judge_service.strict_json import decode
 
 from .words import is_blank, strip_invisible
 
@@ -99,15 +99,7 @@ def read_json(text: str) -> Any:
         ValueError: It is none; or it has duplicate keys, NaN or infinite numbers, more than 64
             levels, or more than 20,000 values.
     """
-    try:
-        value = json.loads(
-            unfenced(text),
-            object_pairs_hook=_unique,
-            parse_constant=_no_constant,
-            parse_float=_finite,
-        )
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    value = decode(unfenced(text))
     _check_size(value)
     return value
 
@@ -117,24 +109,6 @@ def is_empty_value(value: object) -> bool:
     if isinstance(value, str):
         return is_blank(value)
     return value is None or value == [] or value == {}
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("an object has a key twice")
-    return found
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        raise ValueError("a number is out of range")
-    return value
 
 
 def _check_size(value: Any) -> None:

@@ -55,7 +55,7 @@ class Repetition(Rule):
 
     def get_ready(self) -> None:
         """Load NumPy."""
-        from . import windows  # noqa: F401
+        from . import windows  # noqa: F401 - to have it loaded
 
     def check(self, given: RuleInput) -> Finding:
         """Measure the letters; where there are hardly any, the symbols."""

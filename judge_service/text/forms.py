@@ -1,4 +1,4 @@
-"""The forms of a candidate's text: without reasoning, without decoration, and as an identity."""
+"""The form of a candidate's text that tells which one it is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ import regex
 
 from judge_service.injection.code_spans import fenced_spans
 from judge_service.injection.homoglyphs import INVISIBLE
-from judge_service.text.formatting import normalize_formatting
-from judge_service.text.reasoning import strip_reasoning
-
-__all__ = ["identity_key", "normalize_formatting", "strip_reasoning"]
 
 _LINE_ENDS = re.compile(r"\r\n?|[\x0B\x0C\x1C-\x1E\x85\u2028\u2029]")
 # A line that is more than prose: indented, a list item, a heading, a quotation, a table row, or

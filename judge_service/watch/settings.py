@@ -29,7 +29,7 @@ Requests = Annotated[StrictInt, Field(ge=1, le=1_000_000)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class SentinelSettings(_Table):

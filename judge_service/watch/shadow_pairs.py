@@ -99,7 +99,7 @@ def choice_pair(live: Label, shadow: Label) -> Pair:
 
 
 def _worth(choice: Label) -> float:
-    preference = PREFERENCE[choice]  # type: ignore[index]
+    preference = PREFERENCE[choice]  # type: ignore[index]  # a choice's label, no point's
     return 0.5 if preference is None else preference
 
 

@@ -43,7 +43,7 @@ class Usual:
                 await self._put(name, [known.mean, known.sd, known.n])
         self.desk.learnt = [(n, chart) for n, chart in self.desk.learnt if chart.baseline is None]
         for name, told in (await self._found(learning)).items():
-            with suppress(ValueError, TypeError):
+            with suppress(ValueError, TypeError):  # another version's: it goes on learning
                 self.desk.adopt(name, baseline_of(told))
 
     async def share_names(self) -> None:
@@ -102,7 +102,7 @@ class Usual:
         found = {}
         for key, value in (data or {}).items():
             body = self.signer.check(key, value)
-            with suppress(ValueError, TypeError):
+            with suppress(ValueError, TypeError):  # another version's: as if there were none
                 as_of, told = json.loads(body or b"")
                 if not self.resets.are_void(int(as_of), *subject_of(keys[key])):
                     found[keys[key]] = told

@@ -44,10 +44,7 @@ def test_a_cancelled_call_closes_its_connection(direct: bool, provider: FakeProv
         backend = BackendRouter(direct=lambda _: direct)
         await backend.check([_one(provider.base_url).judge])
         task = asyncio.create_task(backend.complete(_one(provider.base_url)))
-        for _ in range(500):
-            if provider.requests:
-                break
-            await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(provider.wait_until, lambda: bool(provider.requests))
         task.cancel()
         cancelled = time.monotonic()
         await asyncio.gather(task, return_exceptions=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from judge_service.storage.memory_store import MemoryStore
 from judge_service.storage.secret import ServiceSecret
 from tests.cli.conftest import Cli, write_lines
 from tests.harness import Judges, RunningService, judged_by, new_prompt, write_rubric
+from tests.polling import until
 from tests.provider import FakeProvider, behaviours
 
 SECRET = ServiceSecret(current=b"a secret of this service, long enough")
@@ -71,15 +71,16 @@ def test_processes_that_share_a_store_tell_of_both(
     """Whichever is asked; one that has ended is no longer in the figures."""
     monkeypatch.setattr("judge_service.bias.board.POST_EVERY_S", 0.02)
     judges, store = Judges(provider).add("alpha"), rubrics / "store.sqlite"
-    waited = threading.Event()
 
     def wait_for(service: RunningService, processes: int) -> BiasReport:
-        for _ in range(500):
-            report = BiasReport.model_validate(service.http.get("/v1/bias").json())
-            if report.processes == processes:
-                return report
-            waited.wait(0.02)
-        raise AssertionError(f"never {processes} processes")
+        reports: list[BiasReport] = []
+
+        def there() -> bool:
+            reports.append(BiasReport.model_validate(service.http.get("/v1/bias").json()))
+            return reports[-1].processes == processes
+
+        until(there, f"never {processes} processes")
+        return reports[-1]
 
     with judged_by(judges, rubrics, store=store) as one:
         with judged_by(judges, rubrics, store=store) as other:
@@ -161,6 +162,43 @@ def test_a_store_that_cannot_say_leaves_a_process_its_own() -> None:
         assert "cannot say" in report.notes[0]
 
     asyncio.run(scenario())
+
+
+def test_a_mistake_in_telling_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is in the log, and the others know of the process a look later."""
+    monkeypatch.setattr("judge_service.bias.board.POST_EVERY_S", 0.0)
+
+    class Mistaken(SharedStore):
+        def __init__(self) -> None:
+            super().__init__()
+            self.looks = 0
+            self.told = asyncio.Event()
+
+        async def put(self, key: str, value: bytes, ttl_s: float) -> bool:
+            self.looks += 1
+            if self.looks == 1:
+                raise RuntimeError("a mistake")
+            return await super().put(key, value, ttl_s)
+
+        async def hold(self, key: str, name: str, limit: int, ttl_s: float) -> bool | None:
+            held = await super().hold(key, name, limit, ttl_s)
+            self.told.set()
+            return held
+
+    async def scenario() -> int:
+        store = Mistaken()
+        one = board(store)
+        one.follow()
+        async with asyncio.timeout(60):
+            await store.told.wait()
+        gathered = await board(store).gather()
+        await one.aclose()
+        return len(gathered.snapshots)
+
+    assert asyncio.run(scenario()) == 2
+    assert "could not be left in the store" in caplog.text
 
 
 def test_a_store_of_its_own_is_told() -> None:

@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from tests.provider import FakeProvider
 
 LATER = frozenset({
     "litellm", "openai", "scipy", "sklearn", "numpy", "jsonschema", "httpx", "redis", "tomlkit",
+    "rich", "prometheus_client", "judge_service.text.formatting", "judge_service.text.reasoning",
     "opentelemetry.sdk", "judge_service.api.answers", "judge_service.bias.report",
     "judge_service.ranking.rank", "judge_service.watch.arl", "judge_service.injection.patterns",
 })  # fmt: skip
@@ -99,6 +102,20 @@ def test_the_first_request_has_all_it_needs(
         answer = service.ask(path, {"prompt": "Write me a long song about Alps.", **body})
 
     assert answer["status"] == "success"
+
+
+def test_what_is_made_after_the_start_is_there_for_all_who_ask_at_once(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Routes that no start waits for are made for the first requests, however many there are."""
+    paths = ["/v1/rubrics", "/v1/rubrics/helpfulness", "/v1/bias", "/v1/drift-runs", "/v1/judges"]
+    with started(folder / "judges.toml", tmp_path) as service, ThreadPoolExecutor(10) as many:
+        urls = [f"{service.url}{path}" for path in paths * 2]
+        answers = list(many.map(partial(httpx.get, timeout=60.0, trust_env=False), urls))
+        page = httpx.get(f"{service.url}/openapi.json", timeout=60.0, trust_env=False)
+
+    assert [answer.status_code for answer in answers] == [200] * 10
+    assert {"/v1/bulk", "/v1/rubrics", "/metrics"} <= page.json()["paths"].keys()
 
 
 def test_litellm_is_loaded_for_a_judge_that_needs_it(

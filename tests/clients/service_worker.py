@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.harness import START_TIMEOUT_S
+from tests.polling import WITHIN_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,7 +27,7 @@ def service_process(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         process.kill()
-        process.wait(START_TIMEOUT_S)
+        process.wait(WITHIN_S)
         if process.stdout is not None:
             process.stdout.close()
 

@@ -1,6 +1,6 @@
 """NeMo Gym as far as a resources server sees it: its base classes and their routes.
 
-The real ones are met in ``clients/trainer_tests/test_nemo_gym.py``.
+The real ones are met in ``clients/trainer_tests/test_nemo_gym_server.py``.
 """
 
 from __future__ import annotations

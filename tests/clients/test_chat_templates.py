@@ -1,15 +1,9 @@
-"""Chat templates: the client reads those that the service reads, and reads them the same."""
+"""Chat templates: every one is read, and nothing that is not one takes time."""
 
 from __future__ import annotations
 
-import random
-
 import pytest
-from judge_client import chat_template_table as ours
-from judge_client.chat_text import exchange, without_end
-
-from judge_service.candidate import chat_template_table as theirs
-from judge_service.candidate.chat_template import clean_response, responded
+from judge_client.chat_text import exchange
 
 EXCHANGES = {
     "ChatML": (
@@ -65,20 +59,6 @@ EXCHANGES = {
 SAID = [{"role": "system", "content": "S"}, {"role": "user", "content": "Q"}]
 
 
-def rows(table: tuple[object, ...]) -> list[tuple[str, str, str, str]]:
-    """A table as texts. Possessive quantifiers are of Python 3.11, and the client's is 3.10."""
-    told = [(t.name, t.header.pattern, t.end.pattern, t.padding) for t in table]  # type: ignore[attr-defined]
-    return [(name, head, end.replace("*+", "*"), padding) for name, head, end, padding in told]
-
-
-def test_the_tables_are_the_same() -> None:
-    """A template that one of the two knows is known to the other."""
-    assert rows(ours.TEMPLATES) == rows(theirs.TEMPLATES)
-    assert ours.ROLES == theirs.ROLES
-    assert theirs.BEGINNINGS.replace("*+", "*") == ours.BEGINNINGS
-    assert ours.TRAILING == theirs.TRAILING
-
-
 @pytest.mark.parametrize(("prompt", "response"), EXCHANGES.values(), ids=EXCHANGES)
 def test_a_template_is_no_part_of_what_is_said(prompt: str, response: str) -> None:
     """The judge and the rules see who said what, and the answer alone."""
@@ -86,31 +66,6 @@ def test_a_template_is_no_part_of_what_is_said(prompt: str, response: str) -> No
 
     assert turns == SAID
     assert said.strip() == "72"
-
-
-PIECES = [
-    *(part for pair in EXCHANGES.values() for part in pair), *theirs.TRAILING, "<think>\n",
-    "<think>\n\n</think>\n\n", " ", "\n", "x", "<s>", "</s>", "[INST]", "[/INST] ", "<|start|>",
-    "<|image_pad|>", "<<SYS>>", "<pad>", "<bos>", "<|user|>", "<|im_start|>tool\n",
-    "<|im_start|>a b\n", "<start_of_turn>model\n", "<|channel|>final<|message|>",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_texts_are_read_as_the_service_reads_them(seed: int) -> None:
-    """Whatever is put together of templates' pieces, turn for turn."""
-    pick = random.Random(seed)  # noqa: S311 - repeatable on purpose
-    for _ in range(100):
-        prompt = "".join(pick.choices(PIECES, k=pick.randrange(1, 6)))
-        response = "".join(pick.choices(PIECES, k=pick.randrange(4)))
-        wanted = responded(prompt, response)
-        told = wanted.prompt
-        turns = (
-            told if isinstance(told, str) else [{"role": m.role, "content": m.text} for m in told]
-        )
-
-        assert exchange(prompt, response) == (turns, wanted.response)
-        assert without_end(response) == clean_response(response)
 
 
 @pytest.mark.parametrize("unit", ["</s> ", "<s> ", "</s>" + " " * 64, "<pad>", "[INST]", "<|pad|>"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from judge_client.chat_text import exchange, without_end
+from judge_client.chat_text import exchange
+from judge_client.vendor.chat_turns import clean_response
 
 QWEN = "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nQ<|im_end|>\n<|im_start|>assistant\n"
 LLAMA = (
@@ -81,7 +82,7 @@ def test_other_texts_stay(text: str) -> None:
 )  # fmt: skip
 def test_the_end_of_a_response(response: str, said: str) -> None:
     """Only tokens at its end are taken off."""
-    assert without_end(response) == said
+    assert clean_response(response) == said
 
 
 @pytest.mark.parametrize("unit", ["<|im_start|>user\n", "<|im_end|>", "<s>", "<|im_end|>\n ", "<"])

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "clients" / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
+COPIES = [file for file in FILES if file.parent.name == "vendor" and file.name != "__init__.py"]
 ADAPTERS = {"dashscope": {"dashscope"}, "rows": {"accelerate"}}
 ADAPTERS |= {"verl": {"verl"}, "areal": {"areal", "torch"}, "nemo_gym": {"nemo_gym", "pydantic"}}
 ADAPTERS |= {"verifiers_v0": {"verifiers"}, "skyrl": {"skyrl_gym"}}
@@ -47,6 +48,14 @@ def test_the_service_does_not_know_its_client(folder: str) -> None:
     """The two share nothing but the protocol."""
     for file in (ROOT / folder).rglob("*.py"):
         assert not {n for n in imports_of(file) if n.startswith("judge_client")}, file
+
+
+@pytest.mark.parametrize("copy", COPIES, ids=lambda file: file.name)
+def test_copies_are_those_of_the_service(copy: Path) -> None:
+    """What the two share is the same file: ``make client-copies`` was run since it changed."""
+    (original,) = (ROOT / "judge_service").rglob(copy.name)
+
+    assert copy.read_bytes() == original.read_bytes()
 
 
 def in_a_new_process(code: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,11 +12,10 @@ from typing import Self
 import httpx
 
 from tests.harness import Judges, write_rubric
+from tests.polling import until
 from tests.ports import free_port
 from tests.provider import FakeProvider
 
-START_S = 60.0
-STEP_S = 0.02
 SECRET = "a secret that all replicas have"
 
 
@@ -37,6 +35,7 @@ class Replica:
         self.folder = folder
         self._store = store
         self._port = free_port()
+        self._log = folder / f"replica-{self._port}.log"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -63,7 +62,7 @@ class Replica:
         if self._process is not None:
             return
         folder = self.folder
-        with (folder / f"replica-{self._port}.log").open("ab") as log:
+        with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "judge_service.cli", "serve", "--port", str(self._port),
                  "--judges", str(folder / "judges.toml"), "--rubrics-dir", str(folder / "rubrics"),
@@ -74,16 +73,15 @@ class Replica:
 
     def ready(self) -> None:
         """Wait until it answers."""
-        until = time.monotonic() + START_S
-        while time.monotonic() < until:
-            assert self._process is not None
-            assert self._process.poll() is None, "the replica has ended"
-            try:
-                if httpx.get(f"{self.url}/healthz", trust_env=False).status_code == 200:
-                    return
-            except httpx.HTTPError:
-                time.sleep(STEP_S)
-        raise AssertionError("the replica does not answer")
+        until(self._answers, f"the replica does not answer; see {self._log}")
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, f"the replica has ended; see {self._log}"
+        try:
+            return httpx.get(f"{self.url}/healthz", trust_env=False).status_code == 200
+        except httpx.HTTPError:
+            return False
 
     def kill(self) -> None:
         """SIGKILL."""

@@ -6,7 +6,6 @@ import asyncio
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Any, Self
 import uvicorn
 
 from judge_service.api.door import DoorLimits, door_options
+from tests.polling import until
 
 BOUND_S = 60.0
 """No wait of a test is longer, in seconds."""
@@ -150,12 +150,8 @@ def door(app: App | None = None, **limits: Any) -> Iterator[Door]:
 
 
 def wait_for(condition: Any, timeout_s: float = BOUND_S) -> None:
-    """Poll until it holds; fail when it does not in time."""
-    until = time.monotonic() + timeout_s
-    waited = threading.Event()
-    while not condition():
-        assert time.monotonic() < until, "it did not happen in time"
-        waited.wait(0.005)
+    """Return when it holds; fail when it does not in time."""
+    until(condition, "it did not happen in time", timeout_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ DRIFT_KEYS = {
     "kendall", "mean_shift", "within_group_flips", "position", "humans", "length", "own_family",
     "changed", "highest", "lowest", "usage", "baseline", "candidate",
 }  # fmt: skip
+RUNS = ("--runs", "kept.runs")
 Lines = Iterable[dict[str, Any]]
 
 

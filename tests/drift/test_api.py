@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from judge_service.drift.runner import Runner
 from judge_service.gold import file as gold_file
 from tests.drift.support import DRIFT_KEYS, points, raised, worth, write_gold
 from tests.harness import Judges, RunningService, judged_by, write_rubric
+from tests.polling import until
 from tests.provider import FakeProvider, behaviours, faults
 from tests.provider.behaviours import Behaviour
 
@@ -24,13 +24,14 @@ KEYS = {"admin": "key-of-an-admin", "judge": "key-of-a-judge"}
 
 def done(service: RunningService, run_id: str, timeout_s: float = 120.0) -> dict[str, Any]:
     """The run once it is through, or stopped."""
-    until, pause = time.monotonic() + timeout_s, threading.Event()
-    while time.monotonic() < until:
-        run: dict[str, Any] = service.http.get(f"/v1/drift-runs/{run_id}").json()
-        if run["status"] != "running":
-            return run
-        pause.wait(0.02)
-    raise AssertionError("the run did not end")
+    run: dict[str, Any] = {}
+
+    def ended() -> bool:
+        run.update(service.http.get(f"/v1/drift-runs/{run_id}").json())
+        return bool(run["status"] != "running")
+
+    until(ended, "the run did not end", timeout_s)
+    return run
 
 
 @pytest.fixture

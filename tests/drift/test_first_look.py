@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.drift.support import Bench, pairs, points, write_gold
+from tests.drift.support import RUNS, Bench, pairs, points, write_gold
 from tests.harness import Judges
 from tests.ports import free_port
 from tests.provider import behaviours, faults
 from tests.provider.behaviours import Behaviour
 
-RUNS = ("--runs", "kept.runs")
 N = 40
 
 

@@ -12,7 +12,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from judge_service import __version__
 from judge_service.access.keys_file import key_hash
 from judge_service.adapters.metric_events import MAX_IDS
-from judge_service.adapters.prometheus_metrics import PREFIX, PrometheusMetrics
+from judge_service.adapters.metrics import Metrics
+from judge_service.adapters.prometheus_metrics import PREFIX
 from judge_service.events import (
     Attempted,
     BreakerChanged,
@@ -263,13 +264,13 @@ EVENTS: list[tuple[Event, str, dict[str, str], float]] = [
 ]  # fmt: skip
 
 
-def rendered(metrics: PrometheusMetrics) -> list[Metric]:
+def rendered(metrics: Metrics) -> list[Metric]:
     """What an adapter renders, read as OpenMetrics."""
     text = metrics.render("application/openmetrics-text")[0].decode()
     return list(text_string_to_metric_families(text))  # type: ignore[no-untyped-call]
 
 
-def value(metrics: PrometheusMetrics, name: str, labels: dict[str, str]) -> float | None:
+def value(metrics: Metrics, name: str, labels: dict[str, str]) -> float | None:
     """One sample of it."""
     for sample in (sample for family in rendered(metrics) for sample in family.samples):
         if sample.name == PREFIX + name and labels.items() <= sample.labels.items():
@@ -282,7 +283,7 @@ def test_every_event_is_counted(
     event: Event, name: str, labels: dict[str, str], expected: float
 ) -> None:
     """Each in a metric of its own."""
-    metrics = PrometheusMetrics("1")
+    metrics = Metrics("1")
 
     metrics.observe(event)
 
@@ -292,7 +293,7 @@ def test_every_event_is_counted(
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_what_is_no_number_enters_no_metric(number: float) -> None:
     """Whatever went wrong before."""
-    metrics = PrometheusMetrics("1")
+    metrics = Metrics("1")
 
     metrics.observe(Judged("assess", "r", None, number, None, number))
     metrics.observe(Attempted("a", None, number, Usage(cost_usd=number)))
@@ -305,7 +306,7 @@ def test_what_is_no_number_enters_no_metric(number: float) -> None:
 
 def test_labels_are_bounded() -> None:
     """An operator's script that makes rubric after rubric does not fill the memory."""
-    metrics = PrometheusMetrics("1")
+    metrics = Metrics("1")
 
     for number in range(MAX_IDS + 50):
         metrics.observe(GroupRanked(f"r{number}", (), False))
@@ -319,7 +320,7 @@ def test_every_metric_is_in_the_manual() -> None:
     """And the manual names none that does not exist."""
     manual = DOCS.read_text(encoding="utf-8")
 
-    for family in rendered(PrometheusMetrics("1")):
+    for family in rendered(Metrics("1")):
         if family.name.startswith(PREFIX):
             suffix = "_total" if family.type == "counter" else ""
             assert f"`{family.name.removeprefix(PREFIX)}{suffix}`" in manual, family.name

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from judge_service.adapters.metric_table import COUNTS, LEVELS, SPREADS, Count, Level, Spread
-from judge_service.adapters.prometheus_metrics import PREFIX, OwnFigures
+from judge_service.adapters.own_figures import OwnFigures
+from judge_service.adapters.prometheus_metrics import PREFIX, ToldFigures
 
 BOUNDS = sorted({bound for spread in SPREADS for bound in spread.bounds})
 VALUES = st.one_of(st.sampled_from(BOUNDS), st.integers(-8, 8).map(lambda n: n / 8))
@@ -21,7 +22,7 @@ def test_the_text_is_the_clients(seen: list[tuple[Count | Level | Spread, float,
     """Counters, gauges, buckets, sums and labels, in the same order."""
     own, theirs = CollectorRegistry(), CollectorRegistry()
     figures = OwnFigures()
-    own.register(figures)
+    own.register(ToldFigures(figures))
     counters = {
         metric: Counter(PREFIX + metric.name, metric.text, metric.labels, registry=theirs)
         for metric in COUNTS

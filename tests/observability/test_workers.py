@@ -15,7 +15,7 @@ import httpx
 import psutil
 import pytest
 
-from judge_service.adapters.prometheus_metrics import PrometheusMetrics
+from judge_service.adapters.metrics import Metrics
 from judge_service.errors import ConfigError
 from tests.harness import new_prompt
 from tests.observability.scrape import Scrape, read, scrape
@@ -89,9 +89,9 @@ def test_two_workers_tell_of_both(folder: Path) -> None:
 
 WORKER = """
 import sys
-from judge_service.adapters.prometheus_metrics import PrometheusMetrics
+from judge_service.adapters.metrics import Metrics
 from judge_service.events import BreakerChanged, Judged, QueueChanged
-metrics = PrometheusMetrics("1", sys.argv[1])
+metrics = Metrics("1", sys.argv[1])
 metrics.know(["a"], [("r", "assess")])
 metrics.observe(Judged("assess", "r", "timeout", None, None, 1.0))
 metrics.observe(QueueChanged("a", 2, 3, 4))
@@ -148,4 +148,4 @@ def test_of_a_dead_worker_stays_what_it_counted(tmp_path: Path) -> None:
 def test_a_missing_folder_is_a_configuration_fault(tmp_path: Path) -> None:
     """Told in a line that names the variable."""
     with pytest.raises(ConfigError, match=r"PROMETHEUS_MULTIPROC_DIR: .*: no such folder"):
-        PrometheusMetrics("1", str(tmp_path / "nowhere"))
+        Metrics("1", str(tmp_path / "nowhere"))

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
+from tests.polling import WITHIN_S, comes
+
 from .behaviours import Behaviour
 from .desk import Desk, Recorded
 from .replies import Reply, json_reply
@@ -115,14 +117,9 @@ class FakeProvider:
         """What the fake could not do: unreadable envelopes, oracle misses, bugs of a behaviour."""
         return self._broken + [record.problem for record in self.requests if record.problem]
 
-    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> bool:
+    def wait_until(self, condition: Callable[[], bool], timeout_s: float = WITHIN_S) -> bool:
         """Wait for what happens in the server's thread; False when it did not in time."""
-        until = time.monotonic() + timeout_s
-        while not condition():
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.005)
-        return True
+        return comes(condition, timeout_s)
 
     # Running.
 

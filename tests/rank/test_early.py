@@ -10,8 +10,8 @@ import pytest
 
 from tests.harness import RunningService, new_prompt
 from tests.provider import FakeProvider, behaviours, faults
+from tests.rank.joining import TEXTS, client, join
 from tests.rank.support import rank
-from tests.rank.test_join import TEXTS, client, join
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,6 @@ import logging
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from judge_service.rubric.folder import RubricFolder
 from tests.harness import Judges, RunningService, write_rubric
+from tests.polling import comes
 from tests.provider import FakeProvider
 from tests.rubric_upload.support import open_folder, over, put, rubric, version
 
@@ -28,12 +28,7 @@ START = (sys.executable, "-m", "judge_service.cli", "serve", "--port", "0", "--j
 
 def seen(condition: Callable[[], bool]) -> bool:
     """Whether it is so in time."""
-    until = time.monotonic() + SEEN_S + SLACK_S
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
+    return comes(condition, SEEN_S + SLACK_S)
 
 
 @pytest.fixture

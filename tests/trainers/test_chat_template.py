@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_service.candidate.chat_template import (
-    Exchange,
-    NoResponse,
-    clean_response,
-    exchange,
-    responded,
-)
+from judge_service.candidate.chat_template import Exchange, NoResponse, exchange, responded
+from judge_service.candidate.chat_turns import clean_response
 
 TEMPLATED = {
     "ChatML": "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nU<|im_end|>\n"
@@ -163,6 +158,13 @@ def test_what_the_prompt_began_to_say(opened: str, response: str, judged: str) -
 
     assert turns(made) == TURNS
     assert made.response == judged
+
+
+def test_a_role_that_no_request_may_have_is_the_users() -> None:
+    """A message of such a role could not have been sent otherwise."""
+    made = responded("<|im_start|>user2\nU<|im_end|>\n<|im_start|>assistant\n", "yes")
+
+    assert turns(made) == [("user", "U")]
 
 
 def test_images_are_named() -> None:

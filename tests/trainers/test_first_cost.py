@@ -106,7 +106,7 @@ def test_a_first_request_whose_judge_is_away_does_not_hold_up_the_others(tmp_pat
                 base_url=own.service.url, trust_env=False, timeout=60.0
             ) as http:
                 first = asyncio.create_task(http.post(url(), json=queries(["4 away"])))
-                await asyncio.to_thread(
+                assert await asyncio.to_thread(
                     own.provider.wait_until, lambda: bool(own.provider.requests)
                 )
                 second = await http.post(url(), json=queries(["4 here"]))

@@ -1,130 +1,13 @@
-"""From a templated prompt back to messages, and a response without the tokens that end it.
-
-Trainers that apply a chat template keep the text only. Its control tokens say who speaks and are no
-part of what is said; a text in no known template stays as it is.
-"""
+"""A templated prompt as the messages of a request, and the response to it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
-from typing import Any
-
-from judge_client.chat_template_table import BEGINNINGS, ROLES, TEMPLATES, TRAILING, Template
-
-MAX_TURNS = 4_096
-"""A prompt that seems to have more is one text."""
-_BEGINNINGS = re.compile(BEGINNINGS)
-_SYSTEM = re.compile(r"\A\s*<<SYS>>\n?(?P<system>.*?)\n?<</SYS>>\s*", re.DOTALL)
-_IMAGES = re.compile(r"(?:<\|vision_start\|>)?(?:<\|(?:image|video)_pad\|>)+(?:<\|vision_end\|>)?")
-_ROLE = re.compile(r"[a-z_]{1,32}")
-"""What a message's role may be at the service."""
-_NO_THOUGHT = re.compile(r"\s*(?:<think>)?\s*</think>\s*")
-_CLOSING, _OPENING = "</s>", "<s>"
+from judge_client.vendor.chat_turns import spoken
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    role: str
-    text: str
-    closed: bool
-
-
-def exchange(prompt: str, response: str) -> tuple[str | list[dict[str, Any]], str]:
-    """Prompt and response as they were meant: messages where the prompt is in a known template.
-
-    What the template has begun to say for the assistant (an open thought) is the response's
-    beginning, unless nothing follows or it is a thought of nothing.
-    """
-    said = without_end(response)
-    template = _template_of(prompt)
-    if template is None:
-        return _BEGINNINGS.sub("", prompt, count=1), said
-    turns, before = _turns(prompt, template)
-    opened = ""
-    if turns[-1].role == "assistant" and not turns[-1].closed:
-        opened = turns.pop().text
-    if _NO_THOUGHT.fullmatch(opened) or not said.strip():
-        opened = ""
-    return list(_messages(before, turns)) or "", opened + said
-
-
-def without_end(response: str) -> str:
-    """A response without the special tokens at its end; the same text where there are none."""
-    end = kept = len(response)
-    struck = _OPENING in response
-    token = ""
-    while True:
-        while end and response[end - 1].isspace():
-            end -= 1
-        # Padding is one token, many times.
-        if not token or not response.endswith(token, 0, end):
-            if not response.endswith(TRAILING, 0, end):
-                return response[:kept]
-            token = next(token for token in TRAILING if response.endswith(token, 0, end))
-        # In a text that strikes something out it may be the end of that.
-        if token == _CLOSING and struck:
-            return response[:kept]
-        end -= len(token)
-        kept = end
-
-
-def _template_of(text: str) -> Template | None:
-    """The template that ``text`` is written in: it begins with one, or ends where one lets the
-    assistant speak.
-    """
-    begins = _BEGINNINGS.match(text)
-    start = begins.end() if begins else 0
-    for template in TEMPLATES:
-        if template.header.match(text, start):
-            return template if len(_heads(text, template)) <= MAX_TURNS else None
-    for template in TEMPLATES:
-        heads = _heads(text, template)
-        if len(heads) > MAX_TURNS:
-            return None
-        if heads and _role(heads[-1]) == "assistant" and _opens(text[heads[-1].end() :]):
-            return template
-    return None
-
-
-def _heads(text: str, template: Template) -> list[re.Match[str]]:
-    """The headers in a text, one more than ``MAX_TURNS`` of them at most."""
-    return list(islice(template.header.finditer(text), MAX_TURNS + 1))
-
-
-def _opens(rest: str) -> bool:
-    return not rest.strip() or rest.strip().startswith(("<think>", "</think>"))
-
-
-def _turns(text: str, template: Template) -> tuple[list[_Turn], str]:
-    """The turns of a text, and what stands before the first."""
-    heads = _heads(text, template)
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    turns = []
-    for head, end in zip(heads, ends, strict=True):
-        said, *rest = template.end.split(text[head.end() : end])
-        # Nothing that somebody wrote behind the end of a turn is lost.
-        more = [part.strip() for part in rest if part.strip()]
-        whole = "\n".join([said.strip(template.padding), *more])
-        turns.append(_Turn(role=_role(head), text=whole, closed=bool(rest)))
-    return turns, _BEGINNINGS.sub("", text[: heads[0].start()], count=1).strip()
-
-
-def _messages(before: str, turns: list[_Turn]) -> Iterator[dict[str, Any]]:
-    if before:
-        yield {"role": "system", "content": before}
-    for turn in turns:
-        text = _IMAGES.sub("(image, not shown)", turn.text)
-        system = _SYSTEM.match(text) if turn.role == "user" else None
-        if system:
-            yield {"role": "system", "content": system["system"]}
-            text = text[system.end() :]
-        yield {"role": turn.role, "content": text}
-
-
-def _role(head: re.Match[str]) -> str:
-    role = head["role"].strip().lower()
-    known = ROLES.get(role, role)
-    return known if _ROLE.fullmatch(known) else "user"
+def exchange(prompt: str, response: str) -> tuple[str | list[dict[str, str]], str]:
+    """Prompt and response as they were meant: messages where the prompt is in a known template."""
+    told, said = spoken(prompt, response)
+    if isinstance(told, str):
+        return told, said
+    return [{"role": role, "content": text} for role, text in told], said

@@ -12,7 +12,6 @@ not imported.
 
 from __future__ import annotations
 
-import copyreg
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, cast
@@ -123,7 +122,7 @@ class JudgeORM:
     def __reduce__(self) -> tuple[Any, ...]:
         """What ``make_orm`` made is made anew, for its class is nowhere to be imported from."""
         if not self._is_made:
-            return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
+            return object.__new__, (type(self),), self.__dict__
         told = {setting: getattr(self, setting) for setting in SETTINGS}
         return _unpickled, (type(self).__name__, told, self._size)
 

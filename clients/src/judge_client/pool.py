@@ -93,7 +93,7 @@ def _close_there(loop_ref: weakref.ref[asyncio.AbstractEventLoop], keeper: Keepe
     """Close a pool in its own loop, from wherever its client was thrown away."""
     loop = loop_ref()
     if loop is not None and not loop.is_closed():
-        with contextlib.suppress(RuntimeError):
+        with contextlib.suppress(RuntimeError):  # closed in the meantime
             loop.call_soon_threadsafe(lambda: _spawn(loop, keeper))
 
 

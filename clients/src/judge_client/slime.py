@@ -17,13 +17,14 @@ from importlib import import_module
 from typing import Any, Literal
 
 from judge_client.candidate import Candidate
-from judge_client.chat_text import exchange, without_end
+from judge_client.chat_text import exchange
 from judge_client.errors import ConfigError, InvalidRequest, JudgingFailed
 from judge_client.requests import Assess, Rank
 from judge_client.results import Assessed, Failure, Ranked
 from judge_client.shared import client_of, load, one_of, yes_or_no
 from judge_client.trainer_input import Prompt, completion_of, prompt_of, reference_of, words_of
 from judge_client.trainer_numbers import FAILED, PLACEHOLDERS, numbers
+from judge_client.vendor.chat_turns import clean_response
 
 __all__ = ["JudgeRM", "drop_failed_groups", "group_rm", "rm"]
 
@@ -164,7 +165,7 @@ class JudgeRM:
         if isinstance(prompt, str) and self._prompt_key is None:
             prompt, text = exchange(prompt, response)
         else:
-            text = without_end(response)
+            text = clean_response(response)
         return prompt, Candidate(text=text, finish_reason=reason)
 
     def _reference(self, sample: Any) -> str | None:

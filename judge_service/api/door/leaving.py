@@ -50,7 +50,7 @@ class LeavingProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self.timeout_keep_alive = self.limits.idle_s  # type: ignore[assignment] # call_later's
+        self.timeout_keep_alive = self.limits.idle_s  # type: ignore[assignment]  # given to call_later alone
         self._phase = HEAD
         self._begun = b""  # of a head
         self._ahead = bytearray()  # of the requests after this one
@@ -58,6 +58,7 @@ class LeavingProtocol(HttpToolsProtocol):
         self._timer: TimerHandle | None = None
         self._line: Line | None = None  # of the request at hand
 
+    # Narrower than asyncio's, as uvicorn's own.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take note of the transport."""
         super().connection_made(transport)

@@ -59,6 +59,7 @@ class GuardedProtocol(LeavingProtocol):
 
     # The connection.
 
+    # Narrower than asyncio's, as uvicorn's own.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Let it in, or say that there is no room."""
         most = min(self.limits.connections, most_connections())

@@ -7,11 +7,9 @@ from then on. One whose connection was gone by then, or that is told to try agai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -27,33 +25,26 @@ ROUNDS = 4
 """So many rounds of the event loop it takes to notice that a client has hung up before."""
 
 
-class Members:
-    """The members that one request brings. A context manager: when it ends they leave, unless an
-    answer is about to be ``delivered``; then they leave after that.
+@asynccontextmanager
+async def members_of(call: Call) -> AsyncIterator[Members]:
+    """The members that one request brings. When the context ends they leave, unless an answer is
+    about to be ``delivered``; then they leave after that.
     """
+    async with AsyncExitStack() as stack:
+        held_here = await stack.enter_async_context(call.service.cohorts.held())
+        yield Members(call, held_here, stack)
 
-    def __init__(self, call: Call) -> None:
+
+class Members:
+    """Those who have come. ``stack`` is what lets them leave."""
+
+    def __init__(self, call: Call, held_here: Held, stack: AsyncExitStack) -> None:
         self._call = call
-        self._stack = AsyncExitStack()
-        self._held: Held | None = None
-
-    async def __aenter__(self) -> Self:
-        """They come."""
-        self._held = await self._stack.enter_async_context(self._call.service.cohorts.held())
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """They leave."""
-        await self._stack.aclose()
+        self._held = held_here
+        self._stack = stack
 
     async def judge(self, item: Item, admission: Admission) -> Scored:
         """What one of them comes to."""
-        assert self._held is not None  # noqa: S101 - entered
         visit = self._held.visit(join_of(self._call, item), admission, self._call.deadline)
 
         async def judged(_: float) -> Scored:
@@ -64,7 +55,6 @@ class Members:
 
     def delivered(self, response: Response, found: Sequence[Scored]) -> Response:
         """The same response, which takes note of whether there was somebody to tell."""
-        assert self._held is not None  # noqa: S101 - entered
         final = self._call.options.drop or all(one.failure is None for one in found)
         return _Delivered(response, self._call, self._held, self._stack.pop_all(), final)
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from judge_service.access.quota import Admission
 from judge_service.api.disconnect import while_connected
 from judge_service.api.trainers.call import Call, Item
-from judge_service.api.trainers.grouping import Members, join_of
+from judge_service.api.trainers.grouping import join_of, members_of
 from judge_service.api.trainers.hold import MAX_UNUSABLE, admitted_within, held
 from judge_service.api.trainers.scored import Scored, of_assessment, too_long, unjudged
 from judge_service.errors import DeadlineExceeded, QuotaExhausted, RequestError
@@ -32,7 +32,7 @@ async def answered(
     for number, item in enumerate(items):
         _check(call, item, number if len(items) > 1 else None)
     if call.grouped:
-        async with Members(call) as members:
+        async with members_of(call) as members:
             found = await _judged(call, items, members.judge)
             return members.delivered(answer(found), found)
     places = asyncio.Semaphore(AT_ONCE)

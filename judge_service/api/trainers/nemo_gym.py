@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from judge_service.api.json_response import FiniteJSONResponse
-from judge_service.api.schemas import MAX_TEXT_BYTES
 from judge_service.api.state import ServiceDep, TrainerDep
 from judge_service.api.trainers.call import Call, Item, call_of, hash_of, read
 from judge_service.api.trainers.judging import answered
@@ -20,11 +19,11 @@ from judge_service.api.trainers.scored import Failure, Scored, no_numbers
 from judge_service.api.trainers.texts import (
     bounded,
     first_there,
-    is_long,
     object_of,
     reference_of,
     wrong,
 )
+from judge_service.candidate.message_schema import MAX_TEXT_BYTES, is_long
 from judge_service.request import MAX_TIMEOUT_S
 from judge_service.types import Candidate, Message, Prompt
 

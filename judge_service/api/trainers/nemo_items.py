@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from judge_service.api.schemas import MAX_MESSAGES
 from judge_service.api.trainers.texts import call_of, content_of, object_of, role_of, wrong
+from judge_service.candidate.message_schema import MAX_MESSAGES
 from judge_service.types import Message, ToolCall
 
 

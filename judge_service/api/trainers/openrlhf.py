@@ -17,13 +17,13 @@ from judge_service.api.trainers.query import Trainer
 from judge_service.api.trainers.scored import Scored, no_numbers
 from judge_service.api.trainers.texts import (
     bounded,
-    is_long,
     object_of,
     reference_of,
     text_of,
     wrong,
 )
 from judge_service.candidate.chat_template import NoResponse, exchange
+from judge_service.candidate.message_schema import is_long
 from judge_service.types import Candidate, Prompt
 
 TRAINER = Trainer(name="openrlhf", budget_s=170.0, max_budget_s=170.0)

@@ -23,7 +23,8 @@ from judge_service.api.trainers.texts import (
     reference_of,
     text_of,
 )
-from judge_service.candidate.chat_template import clean_response, responded
+from judge_service.candidate.chat_template import responded
+from judge_service.candidate.chat_turns import clean_response
 from judge_service.types import Prompt
 
 TRAINER = Trainer(name="slime", budget_s=110.0, max_budget_s=110.0, numbers=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_service.api.problems import Problem
-from judge_service.api.schemas import MAX_MESSAGES, MAX_TEXT_BYTES
+from judge_service.candidate.message_schema import MAX_MESSAGES, MAX_TEXT_BYTES, is_long
 from judge_service.rubric.rubric import Rubric
 from judge_service.text.parts import said
 from judge_service.types import Message, ToolCall
@@ -19,11 +19,6 @@ _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": 
 def wrong(field: str, message: str) -> Problem:
     """422 for a field of the body; values are not echoed."""
     return Problem(422, "invalid_request", f"{field}: {message}", field=field)
-
-
-def is_long(text: str) -> bool:
-    """Whether a text is longer than any that is judged."""
-    return len(text) > MAX_TEXT_BYTES or len(text.encode()) > MAX_TEXT_BYTES
 
 
 def object_of(value: Any, field: str) -> dict[str, Any]:

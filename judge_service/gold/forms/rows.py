@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_service.errors import ConfigError
+from judge_service.strict_json import unique
 
 MAX_BYTES = 512 * 1024 * 1024
 MAX_CELL_CHARS = 4 * 1024 * 1024
@@ -103,7 +104,7 @@ def _decoded(text: str) -> Any:
     """The value of JSON. Raises ValueError, for a key that stands twice in one object, too."""
     try:
         return json.loads(
-            text, object_pairs_hook=_once, parse_constant=lambda _: None, parse_float=_finite
+            text, object_pairs_hook=unique, parse_constant=lambda _: None, parse_float=_finite
         )
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -112,15 +113,6 @@ def _decoded(text: str) -> Any:
 def _finite(text: str) -> float | None:
     number = float(text)
     return number if math.isfinite(number) else None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:40]!r} stands twice in one object")
-    return found
 
 
 def _document(text: str, file: Path) -> Iterator[tuple[str, Row]]:

@@ -69,9 +69,11 @@ def parse_words(given: list[str]) -> dict[str, Choice]:
     found: dict[str, Choice] = {}
     for entry in given:
         word, _, choice = entry.rpartition("=")
-        if choice not in ("first", "second", "tie") or not word:
-            raise ConfigError(f"{entry!r}: as in WORD=first, WORD=second or WORD=tie")
-        found[word.strip().lower()] = choice  # type: ignore[assignment]
+        match choice:
+            case "first" | "second" | "tie" if word:
+                found[word.strip().lower()] = choice
+            case _:
+                raise ConfigError(f"{entry!r}: as in WORD=first, WORD=second or WORD=tie")
     return found
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from tests.polling import until
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -119,13 +118,11 @@ def serving(
 
 
 def _wait(process: subprocess.Popen[bytes], http: httpx.Client, start_s: float) -> None:
-    pause = threading.Event()
-    until = time.monotonic() + start_s
-    while time.monotonic() < until:
+    def answers() -> bool:
         assert process.poll() is None, f"the server ended with {process.returncode}"
         try:
-            if http.get("/health", timeout=2).status_code == 200:
-                return
+            return http.get("/health", timeout=2).status_code == 200
         except httpx.TransportError:
-            pause.wait(0.05)
-    raise AssertionError("the server did not start")
+            return False
+
+    until(answers, "the server did not start", start_s)

@@ -45,7 +45,7 @@ def candidate_of_row(row: Mapping[str, Any], *, says_who: bool) -> Candidate:
     known = says_who and isinstance(model, str) and bool(model)
     return Candidate(
         text=None if turns else "",
-        messages=prompt_of(turns) if turns else None,  # type: ignore[arg-type]
+        messages=prompt_of(turns) if turns else None,  # type: ignore[arg-type]  # a list of a list
         policy_model=model if known else None,
         finish_reason="length" if _was_cut(response) else None,
     )

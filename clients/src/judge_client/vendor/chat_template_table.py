@@ -1,7 +1,6 @@
 """The table of chat templates: how each says who speaks and where a turn ends.
 
-The service has the same table for the trainers that know its addresses only: a sample must be
-judged the same by either way, so a template is added to both.
+To know one more, add a line here and run ``make client-copies``; nothing else needs to change.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The HTTP API around a judgement."""

@@ -1,0 +1,1 @@
+"""The resources server for NeMo Gym, by its HTTP contract, over the service."""

@@ -1,0 +1,1 @@
+"""Fields of requests to judge."""

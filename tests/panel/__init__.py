@@ -1,0 +1,1 @@
+"""Several judges for one verdict."""
