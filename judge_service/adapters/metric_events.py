@@ -101,7 +101,7 @@ class EventCounts:
 
     # How events are counted.
 
-    def _handlers_by_event(self) -> ev.Handlers:
+    def _handlers_by_event(self) -> dict[type, Callable[[Any], None]]:
         def of_judge(metric: Count) -> Callable[[Any], None]:
             return lambda event: self._figures.count(metric, self._id(event.judge))
 
@@ -114,7 +114,7 @@ class EventCounts:
             ev.RetryDenied: of_error(Counts.upstream_retries_denied),
             ev.LookedUp: lambda event: self._figures.count(Counts.cache_lookups, event.result),
             ev.Joined: of_judge(Counts.single_flight_joins),
-            ev.QueueChanged: self._queue_changed,
+            ev.QueueChanged: self.queue_changed,
             ev.Shed: of_judge(Counts.shed),
             ev.BreakerChanged: self._breaker_changed,
             ev.Judged: self._judged,
@@ -211,7 +211,8 @@ class EventCounts:
         self._figures.count(Counts.upstream_cost_usd, judge, by=usage.cost_usd or 0.0)
         self._figures.count(Counts.upstream_unknown_cost_calls, judge, by=usage.unknown_cost_calls)
 
-    def _queue_changed(self, event: ev.QueueChanged) -> None:
+    def queue_changed(self, event: ev.QueueChanged) -> None:
+        """Tell how many calls wait for a judge, run and may run."""
         judge = self._id(event.judge)
         self._figures.set(Levels.queue_waiting, event.waiting, judge)
         self._figures.set(Levels.queue_running, event.running, judge)

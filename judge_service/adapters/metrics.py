@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from judge_service.adapters.metric_events import EventCounts
 from judge_service.adapters.metric_table import Levels
 from judge_service.adapters.own_figures import OwnFigures
+from judge_service.events import QueueChanged
 
 if TYPE_CHECKING:
     from judge_service.adapters.prometheus_metrics import SharedFigures
@@ -24,6 +25,10 @@ class Metrics(EventCounts):
         super().__init__(kept)
         kept.set(Levels.build_info, 1, version)
         self._kept = kept
+        self._queues: dict[str, QueueChanged] = {}
+        if shared_dir is None:
+            # Twice in a call; nobody sees but the last before somebody looks.
+            self.handlers[QueueChanged] = self._keep_queue
 
     def render(self, accept: str = "") -> tuple[bytes, str]:
         """Everything that was counted so far, as text in the form that ``accept`` asks for, and
@@ -31,7 +36,13 @@ class Metrics(EventCounts):
         """
         from judge_service.adapters.prometheus_metrics import rendered
 
+        for event in self._queues.copy().values():
+            self.queue_changed(event)
         return rendered(self._kept, accept)
+
+
+    def _keep_queue(self, event: QueueChanged) -> None:
+        self._queues[event.judge] = event
 
 
 def _shared(folder: str) -> SharedFigures:

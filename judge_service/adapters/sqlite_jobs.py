@@ -140,12 +140,14 @@ class SqliteJobs:
         batch, self._batch = self._batch, []
         self._running, self._state = None, "idle"
         broken = running.exception()
+        came = bool(self._waiting)  # what comes from now on has its own moment
         for job in batch:
             job.error = job.error or broken
             job.over(job)
             if job.done is not None and not job.done.done():
                 job.done.set_result(None)
-        self._send()
+        if came:
+            self._send()
 
     def _run(self, batch: list[Job]) -> None:
         """In the thread."""

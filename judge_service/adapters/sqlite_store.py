@@ -24,7 +24,7 @@ from judge_service.storage.store import FOREVER_S, UNKNOWN, Found, StoreError
 
 MAX_BYTES = 1024 * 1024 * 1024
 TIDY_EVERY = 200
-"""After so many writes, what is over is removed."""
+"""After so many writes, what is over is removed; what is too much, soon after any of them."""
 STUCK_S = 0.5
 """When the thread was not heard of for so long, nobody waits for it any more."""
 CLOSE_S = 2.0
@@ -66,7 +66,8 @@ class SqliteStore:
             over=partial(self._over, "read"),
             clock=clock,
         )
-        self._writes = 0
+        self._writes = 0  # since it was tidied up
+        self._tidying: Job | None = None
         self._closed = False
         if not self._file.writable:
             self._trouble.begins("write", f"the store {path}: it cannot be written to")
@@ -213,7 +214,7 @@ class SqliteStore:
         not anybody still waits. Nobody waits for what is found as ``coming``.
         """
         over = partial(self._wrote, keys, coming)
-        job = self._begin("write", partial(self._written, work), over, hurry=coming is None)
+        job = self._begin("write", partial(persistent, work), over, hurry=coming is None)
         if job is not None and keys:
             self._reads.begun(*keys)
         return job
@@ -225,14 +226,22 @@ class SqliteStore:
             if self._coming.get(key) is coming:
                 del self._coming[key]
         self._over("write", job)
-
-    def _written(self, work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
-        """In the thread: a write, and now and then some tidying."""
-        result: T = persistent(work, db)
         self._writes += 1
-        if self._writes % TIDY_EVERY == 0 or entries.used_bytes(db) > self._max_bytes:
+        if self._tidying is None:
+            self._tidying = self._begin("write", self._tidy, self._tidied, hurry=False)
+
+    def _tidy(self, db: sqlite3.Connection) -> bool:
+        """In the thread, with what comes next: whether there was anything to tidy up."""
+        due = self._writes >= TIDY_EVERY or entries.used_bytes(db) > self._max_bytes
+        if due:
             persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
-        return result
+        return due
+
+    def _tidied(self, job: Job) -> None:
+        self._tidying = None
+        self._over("write", job)
+        if job.result:
+            self._writes = 0
 
     def _begin(
         self, what: What, work: Work, over: Callable[[Job], None], *, hurry: bool = True

@@ -128,7 +128,8 @@ def shown_first(orders: Mapping[Order, Choice]) -> tuple[int, int]:
     return won, sum(choice != "tie" for choice in orders.values())
 
 
-_LINE_MARKS = re.compile(r"^[ \t]{0,3}(?:#{1,6} |[-*+•] |\d{1,3}[.)] |\||>)", re.MULTILINE)
+# Of a line with its end before it: a search for that is quicker than one for the place behind it.
+_LINE_MARKS = re.compile(r"\n[ \t]{0,3}(?:#{1,6} |[-*+•] |\d{1,3}[.)] |\||>)")
 _EMOJI = regex.compile(r"\p{Emoji_Presentation}|[\U0001f000-\U0001faff]")
 _FENCE = "```"
 LOOKED_AT = 20_000
@@ -145,6 +146,6 @@ def marks_of(text: str) -> int:
     parts = text.split(_FENCE)
     prose = "\n".join(parts[::2])
     marks = len(parts) // 2
-    marks += len(_LINE_MARKS.findall(prose))
+    marks += len(_LINE_MARKS.findall("\n" + prose))
     marks += sum(prose.count(mark) // 2 for mark in ("**", "__", "`"))
     return marks + (0 if prose.isascii() else len(_EMOJI.findall(prose)))

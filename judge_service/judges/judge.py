@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -124,14 +124,14 @@ class JudgeSpec(BaseModel):
             )
         return self
 
-    @property
+    @cached_property
     def families(self) -> frozenset[str]:
         """The judge's lineages: those given (``deepseek+qwen`` is two), else what the table says of
         the model's name.
         """
         return _lineages(self.family, self.model)[0]
 
-    @property
+    @cached_property
     def family_label(self) -> str:
         """The lineages as one word, ``deepseek+qwen`` for a distillation."""
         return _lineages(self.family, self.model)[1]

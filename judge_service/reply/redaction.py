@@ -31,6 +31,8 @@ def redact(reason: str, *, secrets: Iterable[str], system: str) -> str:
         for start in _places(secret, reason):
             _hide(hidden, start, start + len(secret))
     _hide_quotations(hidden, reason, system)
+    if b"\x01" not in hidden:
+        return visible(reason)
     parts = []
     for run in re.finditer(rb"\x00+|\x01+", hidden):
         shown = run[0][0] == 0

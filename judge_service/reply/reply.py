@@ -48,7 +48,8 @@ class Tokens:
     @classmethod
     def fresh(cls) -> Tokens:
         """New ones, 64 random bits each."""
-        return cls(v=os.urandom(8).hex(), end=os.urandom(8).hex())
+        both = os.urandom(16).hex()
+        return cls(v=both[:16], end=both[16:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,7 +74,9 @@ def is_blank(text: str) -> bool:
     White space, zero-width and control characters, fillers, lone combining marks, private-use
     and unassigned characters are nothing.
     """
-    return _VISIBLE.search(text) is None
+    first = text[:1]
+    # Most texts begin with a letter that needs no table to be known.
+    return not (first.isascii() and first.isalnum()) and _VISIBLE.search(text) is None
 
 
 def visible_chars(text: str, stop: int | None = None) -> int:

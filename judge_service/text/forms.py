@@ -30,6 +30,8 @@ def identity_key(text: str) -> str:
     structure (indented lines, lists, tables, code) the line breaks and the indentation of each
     line, relative to the least indented one, count.
     """
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()  # the only blank that may stand in such a text is a space
     if not text.isprintable():
         text = _LINE_ENDS.sub("\n", text)
     if not text.isascii():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -32,25 +33,35 @@ def verdict_key(
 
     An ``embedded`` judge listens on another port each time; its address is no part of the key.
     """
-    fields = [
+    digest = _begun(
         "shared" if tenant is None else f"tenant {tenant}",
         judge.model,
         "embedded" if embedded else f"at {judge.api_base}",
         _sampling(judge),
         question.system,
         str(len(question.slots)),
-    ]
+    ).copy()
+    fields: list[str] = []
     for name, value in question.slots:
         if isinstance(value, str):
             fields += (name, "text", value)
         else:
             fields += (name, "messages", _canonical([_message(message) for message in value]))
     fields.append(_form(question.form))
-    digest = hashlib.sha256()
-    for field in fields:
-        data = field.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:%b" % (len(data), data))
+    digest.update(_framed(fields))
     return PREFIX + digest.hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _begun(*fields: str) -> hashlib._Hash:
+    """What the keys of many questions begin with."""
+    return hashlib.sha256(_framed(fields))
+
+
+def _framed(fields: Iterable[str]) -> bytes:
+    """Each with its length, so that no two lists of fields come to the same bytes."""
+    data = [field.encode("utf-8", "surrogatepass") for field in fields]
+    return b"".join([b"%d:%b" % (len(one), one) for one in data])
 
 
 async def key_in_time(

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from judge_service.reply.probabilities import ROUNDING, offered_by_name
 from judge_service.reply.reply import ChoiceForm, Reading, ReplyForm, ScoreForm
 from judge_service.storage.secret import ServiceSecret
@@ -19,7 +21,6 @@ from judge_service.storage.signed import Signer
 MAX_BYTES = 512 * 1024
 """More than any record of ours has: a reply is at most 64 KiB, JSON may write a byte as six."""
 _FIELDS = {"value", "reason", "model_served"}
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,7 @@ class Seal:
 
     def close(self, key: str, record: VerdictRecord) -> bytes:
         """The bytes to keep under ``key``."""
-        return self._signer.sign(key, _ENCODER.encode(record.as_json()).encode())
+        return self._signer.sign(key, _as_bytes(record.as_json()))
 
     def open(self, key: str, data: bytes) -> VerdictRecord | None:
         """The record in ``data`` if it was signed here, for ``key``; else None."""
@@ -64,6 +65,13 @@ class Seal:
             return record_of(json.loads(body))
         except (ValueError, RecursionError):
             return None
+
+
+def _as_bytes(fields: dict[str, Any]) -> bytes:
+    try:
+        return to_json(fields)
+    except PydanticSerializationError:  # half of a surrogate pair: only JSON's escapes can say it
+        return json.dumps(fields, separators=(",", ":")).encode()
 
 
 def record_of(data: object) -> VerdictRecord:
