@@ -24,6 +24,10 @@ _HEX_TABLE, _DIGIT_TABLE, _SPACED_TABLE = bytes(_HEX), bytes(_DIGIT), bytes(_SPA
 _BLANK_TABLE = bytes(_BLANK)
 _HEX_BETWEEN = b" ,:;\n\\%xX"
 _EIGHT_APART = b"s".join([b"w"] * 8)
+_INNER_APART = 3
+"""Of the six that stand between the first and the last every other one is counted, as what was
+counted is not looked at again.
+"""
 
 
 def any_of(text: str, *words: str) -> bool:
@@ -57,6 +61,8 @@ def letters_apart(text: str) -> bool:
     if "_" in text or not text.isascii():
         return True
     shape = text.encode().translate(_SPACED_TABLE)
+    if shape.count(b"sws") < _INNER_APART:
+        return False
     while b"ss" in shape:
         shape = shape.replace(b"ss", b"s")
     return _EIGHT_APART in shape

@@ -62,6 +62,7 @@ Value: TypeAlias = str | Number | bool | Null | list["Value"] | Object
 
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
 _KEY = re.compile(_STRING.pattern + r"\s*+:\s*+", re.DOTALL)
+_PLAIN_MEMBER = re.compile(r'"([^"\\]*+)"\s*+:\s*+"([^"\\]*+)"\s*+(,\s*+)?+')
 _COMMA = re.compile(r"\s*+(,\s*+)?+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.+\-])")
 _WORD = re.compile(r"-?[A-Za-z]++(?!\w)")
@@ -86,6 +87,15 @@ def read_object(text: str, start: int, depth: int = 1) -> tuple[Object, int] | N
     spans: list[tuple[int, int]] = []
     position = _skip(text, start + 1)
     while not text.startswith("}", position):
+        plain = _PLAIN_MEMBER.match(text, position)
+        if plain is not None and plain[1].isascii() and plain[1].isprintable():
+            # Most members are like that: one step in place of many, to the same end.
+            members.append((plain[1], plain[2]))
+            spans.append((plain.start(2) - 1, plain.end(2) + 1))
+            position = plain.end()
+            if plain[3] or text.startswith("}", position):
+                continue
+            return None
         key = _KEY.match(text, position)
         if key is None:
             return None

@@ -27,8 +27,9 @@ def redact(reason: str, *, secrets: Iterable[str], system: str) -> str:
     Linear in the lengths of both texts.
     """
     hidden = bytearray(len(reason))
+    lowered = reason.lower() if reason.isascii() else None
     for secret in filter(None, secrets):
-        for start in _places(secret, reason):
+        for start in _places(secret, reason, lowered):
             _hide(hidden, start, start + len(secret))
     _hide_quotations(hidden, reason, system)
     if b"\x01" not in hidden:
@@ -45,17 +46,19 @@ def visible(text: str) -> str:
     return _HARMFUL.sub(lambda match: escape_character(match[0]), text)
 
 
-def _places(secret: str, reason: str) -> Iterator[int]:
-    """Where the secret stands in the reason, in any case."""
-    if not (secret.isascii() and reason.isascii()):
+def _places(secret: str, reason: str, lowered: str | None) -> Iterator[int]:
+    """Where the secret stands in the reason, in any case; ``lowered`` is the reason in lower case
+    where it is ASCII.
+    """
+    if lowered is None or not secret.isascii():
         yield from (match.start() for match in re.finditer(re.escape(secret), reason, re.I))
         return
     # Secrets are new for every call: compiling a pattern for each costs more than the search.
-    reason, secret = reason.lower(), secret.lower()
-    start = reason.find(secret)
+    secret = secret.lower()
+    start = lowered.find(secret)
     while start >= 0:
         yield start
-        start = reason.find(secret, start + len(secret))
+        start = lowered.find(secret, start + len(secret))
 
 
 def _hide_quotations(hidden: bytearray, reason: str, system: str) -> None:

@@ -194,6 +194,8 @@ def _key(verdict: _Verdict | Unreadable) -> object:
 def _clean(reason: str) -> str:
     """With newlines only, and without lone surrogates: text that every encoder takes."""
     lines = reason.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if lines.isascii():
+        return lines
     return lines.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -247,6 +249,9 @@ def _point(key: str, value: Value, allowed: tuple[int, ...]) -> int | Unreadable
     """A value is a point when it is equal to one: 4, "4", 4.0. Nothing is rounded."""
     if isinstance(value, bool):
         return _not_offered(key, allowed)
+    if isinstance(value, Number) and len(value.token) < _SHORT and value.token.isdecimal():
+        point = int(value.token)
+        return point if point in allowed else _not_offered(key, allowed)
     token = value.token if isinstance(value, Number) else value
     if not isinstance(token, str) or not _IS_NUMBER.fullmatch(token.strip(_JSON_SPACE)):
         return Unreadable("unparsable", f'"{key}" is not a number')
@@ -254,12 +259,13 @@ def _point(key: str, value: Value, allowed: tuple[int, ...]) -> int | Unreadable
         number = Decimal(token.strip(_JSON_SPACE))
     except InvalidOperation:
         return _not_offered(key, allowed)
-    point = next((point for point in allowed if number == point), None)
-    return _not_offered(key, allowed) if point is None else point
+    equal = next((point for point in allowed if number == point), None)
+    return _not_offered(key, allowed) if equal is None else equal
 
 
 _KEYS = {ScoreForm: "score", ChoiceForm: "choice", ScoresForm: "scores"}
 _JSON_SPACE = " \t\r\n"
+_SHORT = 10
 _IS_NUMBER = re.compile(
     r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|NaN|-?Infinity", re.ASCII
 )
