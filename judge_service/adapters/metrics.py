@@ -40,7 +40,6 @@ class Metrics(EventCounts):
             self.queue_changed(event)
         return rendered(self._kept, accept)
 
-
     def _keep_queue(self, event: QueueChanged) -> None:
         self._queues[event.judge] = event
 
