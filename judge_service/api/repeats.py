@@ -161,7 +161,7 @@ def _without_metadata(body: dict[str, Any]) -> bytes:
 
 
 def _hash(caller: Caller, asked: bytes) -> bytes:
-    digest = hashlib.sha256(caller.tenant.encode())
+    digest = hashlib.blake2b(caller.tenant.encode(), digest_size=32)
     digest.update(b"\0")
     digest.update(asked)
     return digest.digest()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import operator
 from collections.abc import Iterable, Sequence
 
 from judge_service.errors import NoEligibleJudge
@@ -52,8 +53,22 @@ def order(judges: Sequence[JudgeSpec], rubric_hash: str, prompt: str) -> tuple[J
     """All judges, best placed first for this rubric and prompt."""
     if len(judges) < 2:
         return tuple(judges)
+    before, ordered = _KNOWN.get((rubric_hash, prompt), ((), ()))
+    if len(before) == len(judges) and all(map(operator.is_, before, judges)):
+        return ordered
     begun = hashlib.sha256(_part(rubric_hash) + _part(prompt))
-    return tuple(sorted(judges, key=lambda j: (_draw(begun, j), j.id), reverse=True))
+    ordered = tuple(sorted(judges, key=lambda j: (_draw(begun, j), j.id), reverse=True))
+    if len(prompt) <= _KNOWN_CHARS:
+        if len(_KNOWN) >= _MAX_KNOWN:
+            _KNOWN.pop(next(iter(_KNOWN)), None)
+        _KNOWN[rubric_hash, prompt] = tuple(judges), ordered
+    return ordered
+
+
+_KNOWN: dict[tuple[str, str], tuple[tuple[JudgeSpec, ...], tuple[JudgeSpec, ...]]] = {}
+"""The latest orders by rubric and prompt: the members of a group have both in common."""
+_MAX_KNOWN = 256
+_KNOWN_CHARS = 8_000
 
 
 def panel(ordered: Sequence[JudgeSpec], size: int) -> tuple[JudgeSpec, ...]:
