@@ -29,12 +29,16 @@ def get_many(db: sqlite3.Connection, keys: Collection[str], now: float) -> dict[
     }
 
 
-def keys_after(db: sqlite3.Connection, after: int) -> list[tuple[int, str]]:
-    """The next keys, oldest first, each with its place; fewer than ``SCAN_BATCH`` are the last."""
+def keys_after(db: sqlite3.Connection, after: bytes) -> tuple[list[str], bytes | None]:
+    """The next keys in their order, and the last of them as it is stored, None where there are no
+    more.
+    """
     rows = db.execute(
-        "SELECT rowid, key FROM entries WHERE rowid > ? ORDER BY rowid LIMIT ?", (after, SCAN_BATCH)
-    )
-    return [(place, _text(key)) for place, key in rows.fetchall()]
+        "SELECT CAST(key AS BLOB) FROM entries WHERE key > CAST(? AS TEXT)"
+        " AND typeof(key) = 'text' ORDER BY key LIMIT ?",
+        (after, SCAN_BATCH),
+    ).fetchall()
+    return [_text(key) for (key,) in rows], rows[-1][0] if len(rows) == SCAN_BATCH else None
 
 
 def version(db: sqlite3.Connection) -> int:

@@ -24,7 +24,6 @@ from judge_service.storage.store import UNKNOWN, Found
 
 MAX_KEYS = 256
 """So many look-ups go along with one."""
-FIRST_PLACE = -(1 << 63)
 
 
 class Begin(Protocol):
@@ -51,9 +50,9 @@ class _Reading:
     def takes_more(self, loop: asyncio.AbstractEventLoop) -> bool:
         """Whether one more key may go along, for somebody who waits in ``loop``."""
         job = self.job
-        if job is None or job.sent or job.done is None or len(self.keys) >= MAX_KEYS:
+        if job is None or job.sent or job.done is None:
             return False
-        return job.done.get_loop() is loop
+        return not self.late and len(self.keys) < MAX_KEYS and job.done.get_loop() is loop
 
 
 class SqliteReads:
@@ -82,6 +81,7 @@ class SqliteReads:
         self._absent = Absent()
         self._look: Job | None = None  # whether anything has changed
         self._latest: _Reading | None = None
+        self._writing: dict[str, int] = {}  # how many writes of each are not over
 
     async def look_up(self, key: str) -> Found:
         """The value; UNKNOWN when it was not here in time."""
@@ -105,22 +105,32 @@ class SqliteReads:
             latest = self._latest = _Reading(keys, self._begin_read(keys))
         latest.keys[key] = None
         found = await self._found(latest)
-        return UNKNOWN if found is None else found.get(key)
+        if found is None:
+            return UNKNOWN
+        entry = found.get(key)
+        return None if entry is None else entry.value
 
     async def find(self, keys: Collection[str]) -> dict[str, bytes] | None:
         """The values that are there, by one SELECT; None when they were not here in time."""
-        return await self._found(_Reading(dict.fromkeys(keys), self._begin_read(keys)))
+        found = await self._found(_Reading(dict.fromkeys(keys), self._begin_read(keys)))
+        return None if found is None else {key: entry.value for key, entry in found.items()}
 
-    def begun(self, *keys: str) -> None:
+    def begun(self, keys: Collection[str]) -> None:
         """This process begins to write these: what was read of them counts no more."""
         self._near.changed(*keys)
-        self._absent.add(*keys)
+        self._absent.add(keys)
+        for key in keys:
+            self._writing[key] = self._writing.get(key, 0) + 1
 
-    def written(self, *keys: str) -> None:
+    def written(self, keys: Collection[str]) -> None:
         """It is through with that: what was read of them meanwhile does not count, either."""
         self._near.changed(*keys)
+        for key in keys:
+            left = self._writing.pop(key, 1) - 1
+            if left:
+                self._writing[key] = left
 
-    async def _found(self, reading: _Reading) -> dict[str, bytes] | None:
+    async def _found(self, reading: _Reading) -> dict[str, Entry] | None:
         job = reading.job
         if job is None or job.done is None:
             return None
@@ -165,27 +175,28 @@ class SqliteReads:
             return
         version, found = look.result
         self._near.read(found, version=version, began=began, changes=changes)
-        look.result = version, {key: entry.value for key, entry in found.items()}
         self._absent.looked(version, began)
         if self._absent.due and self._alone():
-            self._absent.begin(version)
+            self._absent.begin(version, self._writing)
             self._read_keys(version)
 
-    def _read_keys(self, version: Hashable, after: int = FIRST_PLACE) -> None:
+    def _read_keys(self, version: Hashable, after: bytes = b"") -> None:
         """Get to know all keys of a file of this version, page by page, while nobody waits."""
 
-        def page(db: sqlite3.Connection) -> tuple[Hashable, list[tuple[int, str]]]:
-            return self._version(db), entries.keys_after(db, after)
+        def page(db: sqlite3.Connection) -> tuple[Hashable, list[str], bytes | None]:
+            return self._version(db), *entries.keys_after(db, after)
 
         def over(job: Job) -> None:
             self._over(job)
-            if job.error is not None or job.result[0] != version:
+            found, keys, last = job.result or (None, (), None)
+            if found != version:
+                self._absent.break_off()
                 return
-            keys = job.result[1]
-            self._absent.add(*(key for _, key in keys))
-            if len(keys) < entries.SCAN_BATCH:
-                self._absent.all_read(version)
+            self._absent.read(keys)
+            if last is None:
+                self._absent.all_read()
             else:
-                self._read_keys(version, keys[-1][0])
+                self._read_keys(version, last)
 
-        self._begin(page, over, hurry=False)
+        if self._begin(page, over, hurry=False) is None:
+            self._absent.break_off()

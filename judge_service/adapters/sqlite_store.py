@@ -216,18 +216,18 @@ class SqliteStore:
         over = partial(self._wrote, keys, coming)
         job = self._begin("write", partial(persistent, work), over, hurry=coming is None)
         if job is not None and keys:
-            self._reads.begun(*keys)
+            self._reads.begun(keys)
         return job
 
     def _wrote(self, keys: Collection[str], coming: Entry | None, job: Job) -> None:
         if keys:
-            self._reads.written(*keys)
+            self._reads.written(keys)
         for key in keys if coming is not None else ():
             if self._coming.get(key) is coming:
                 del self._coming[key]
         self._over("write", job)
         self._writes += 1
-        if self._tidying is None:
+        if self._tidying is None and job.error is None:
             self._tidying = self._begin("write", self._tidy, self._tidied, hurry=False)
 
     def _tidy(self, db: sqlite3.Connection) -> bool:
@@ -239,9 +239,12 @@ class SqliteStore:
 
     def _tidied(self, job: Job) -> None:
         self._tidying = None
+        if job.error is None and not job.result:
+            return  # nothing was written, so that nothing is known of writing
         self._over("write", job)
-        if job.result:
+        if job.error is None:
             self._writes = 0
+            self._tidying = self._begin("write", self._tidy, self._tidied, hurry=False)
 
     def _begin(
         self, what: What, work: Work, over: Callable[[Job], None], *, hurry: bool = True

@@ -245,6 +245,9 @@ def test_read_only(caplog: pytest.LogCaptureFixture) -> None:
                 assert await store.put_new("b", b"1", 60.0) is None
                 assert await store.hold("h", "me", 1, 60.0) is None
                 assert "cannot be written to" in str(await store.trouble())
+                await store._jobs.finished()  # nor is that over when all was done that was begun
+                await store.get("c")
+                assert "cannot be written to" in str(await store.trouble())
                 assert [key async for key, _, _ in store.scan("")] == ["a"]
 
         run(fill())
@@ -310,6 +313,24 @@ def test_a_bound_in_bytes(tmp_path: Path) -> None:
     assert file.stat().st_size < 2 * bound
 
 
+def test_a_bound_in_bytes_after_a_burst(tmp_path: Path) -> None:
+    """Without another write; each tidying takes a part of it."""
+    bound = 500_000
+
+    async def work() -> None:
+        async with opened(tmp_path / "store.sqlite3", max_bytes=bound) as store:
+            for n in range(3_000):
+                await store.put_soon(f"k{n:04}", b"x" * 2_000, 60.0)
+
+            async def is_small() -> bool:
+                left = [key async for key, _, _ in store.scan("k")]
+                return len(left) * 2_000 <= bound
+
+            await until(is_small)
+
+    run(work())
+
+
 def test_what_is_over_goes(tmp_path: Path) -> None:
     """Values whose time is over do not stay in the file."""
     file = tmp_path / "store.sqlite3"
@@ -346,9 +367,12 @@ def test_locked_by_another(tmp_path: Path) -> None:
             with sqlite3.connect(file, isolation_level=None) as db:
                 db.execute("BEGIN EXCLUSIVE")
                 stored, took = await timed(store.put("b", b"2", 60.0))
+                await store._jobs.finished()
+                troubled = await store.trouble()
                 db.execute("ROLLBACK")
             db.close()
             assert stored is False
+            assert "keeps it locked" in str(troubled)
             assert took < 20 * LATE_S  # the lock is there until this returns
             await until(lambda: store.get("a"))
             await until(lambda: store.put("b", b"2", 60.0))
@@ -375,6 +399,29 @@ def test_the_event_loop_is_not_held_up(tmp_path: Path, monkeypatch: pytest.Monke
             await held
             await until(lambda: store.put("a", b"1", 60.0))
             await until(lambda: store.get("a"))
+            await until(lambda: _no_trouble(store))
+
+    run(work())
+
+
+def test_look_ups_alone_find_out_that_the_disk_does_not_answer(tmp_path: Path) -> None:
+    """Soon nobody waits for it, though all of them could go along with one that does."""
+
+    async def work() -> None:
+        async with opened(tmp_path / "store.sqlite3") as store:
+            goes_on = threading.Event()
+            held = _hold_thread(store, goes_on)
+
+            async def is_told() -> bool:
+                await store.get("a")
+                return await store.trouble() is not None
+
+            try:
+                await until(is_told)
+                assert (await timed(store.get("b")))[1] < LATE_S / 10
+            finally:
+                goes_on.set()
+            await held
             await until(lambda: _no_trouble(store))
 
     run(work())

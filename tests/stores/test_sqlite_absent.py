@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judge_service.adapters import sqlite_reads
+from judge_service.adapters import sqlite_absent, sqlite_reads
 from judge_service.adapters.sqlite_absent import AGAIN_S, Absent
 from judge_service.adapters.sqlite_near import TRUSTED_S
 from judge_service.adapters.sqlite_store import SqliteStore
@@ -35,10 +35,10 @@ class Ticks:
 def known(ticks: Ticks, *keys: str) -> Absent:
     """All keys of a file of version 1, looked at just now."""
     one = Absent(ticks)
-    one.begin(1)
-    one.add(*keys)
+    one.begin(1, ())
+    one.read(keys)
+    one.all_read()
     one.looked(1, ticks())
-    one.all_read(1)
     return one
 
 
@@ -46,7 +46,7 @@ def test_a_key_that_was_read_or_written_is_not_absent() -> None:
     """None of many; and nearly every other one is."""
     ticks = Ticks()
     one = known(ticks, *(f"read{number}" for number in range(50_000)))
-    one.add(*(f"written{number}" for number in range(50_000)))
+    one.add([f"written{number}" for number in range(50_000)])
 
     names = [f"{how}{number}" for how in ("read", "written") for number in range(50_000)]
     assert not any(one.lacks(name) for name in names)
@@ -58,12 +58,12 @@ def test_nothing_is_absent_before_all_was_read() -> None:
     ticks = Ticks()
     one = Absent(ticks)
     assert one.due
-    one.begin(1)
+    one.begin(1, ())
     one.looked(1, ticks())
     assert not one.lacks("a")
 
+    one.all_read()
     one.looked(2, ticks())
-    one.all_read(1)
     assert not one.lacks("a")
     assert not one.known
 
@@ -92,6 +92,42 @@ def test_all_is_read_again_after_a_while() -> None:
 
     ticks.now += AGAIN_S
     assert one.due
+
+
+def test_what_is_being_written_while_all_is_read_anew_is_not_absent() -> None:
+    """Begun before, and in the file after its page was read; or begun meanwhile."""
+    ticks = Ticks()
+    one = known(ticks, "gone")
+    one.looked(2, ticks())
+    ticks.now += AGAIN_S
+    one.add(["before", "written"])
+    one.begin(2, ["before"])
+    one.read(["written"])
+    one.add(["meanwhile"])
+    one.all_read()
+    one.looked(2, ticks())
+
+    names = ("before", "written", "meanwhile", "gone", "new")
+    assert [one.lacks(name) for name in names] == [False, False, False, True, True]
+
+
+def test_when_too_many_were_counted_all_is_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of them are gone; until that is done, what was known is."""
+    monkeypatch.setattr(sqlite_absent, "MOST_KEYS", 10)
+    ticks = Ticks()
+    one = known(ticks)
+    one.add([f"k{number}" for number in range(11)])
+    seen = [one.due]
+    ticks.now += AGAIN_S
+    seen.append(one.due)
+    one.begin(1, ())
+    seen.append(one.due)
+
+    assert seen == [False, True, False]
+    one.looked(1, ticks())
+    assert (one.lacks("k0"), one.lacks("new")) == (False, True)
+    one.all_read()
+    assert one.lacks("k0")
 
 
 @pytest.fixture
