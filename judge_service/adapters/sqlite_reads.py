@@ -19,7 +19,7 @@ from judge_service.adapters.bounded import settled
 from judge_service.adapters.sqlite_absent import Absent
 from judge_service.adapters.sqlite_file import SqliteFile
 from judge_service.adapters.sqlite_jobs import Job, Work
-from judge_service.adapters.sqlite_near import Entry, Near
+from judge_service.adapters.sqlite_near import TRUSTED_S, Entry, Near
 from judge_service.storage.store import UNKNOWN, Found
 
 MAX_KEYS = 256
@@ -80,8 +80,17 @@ class SqliteReads:
         self._near = Near(clock=clock)
         self._absent = Absent()
         self._look: Job | None = None  # whether anything has changed
+        self._was_alone = False  # when the file was looked at last
+        self._looked_at = float("-inf")
         self._latest: _Reading | None = None
         self._writing: dict[str, int] = {}  # how many writes of each are not over
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other process has the file open, as it was a moment ago."""
+        if time.monotonic() - self._looked_at > TRUSTED_S:
+            return self._alone()
+        return self._was_alone
 
     async def look_up(self, key: str) -> Found:
         """The value; UNKNOWN when it was not here in time."""
@@ -94,7 +103,7 @@ class SqliteReads:
                 near = self._near.get(key)
             if near is not None:
                 return near
-        elif self._absent.known and self._alone():
+        elif self._absent.known and self._was_alone:
             if self._absent.ageing:
                 self._begin_look()
             if self._absent.lacks(key):
@@ -139,7 +148,7 @@ class SqliteReads:
                 reading.late = True
                 self._late()
             return None
-        return None if job.error is not None else job.result[1]
+        return None if job.error is not None else job.result[2]
 
     def _begin_look(self) -> None:
         """Whether anything has changed is one step in the thread; to read it all again is one for
@@ -149,7 +158,7 @@ class SqliteReads:
             self._look = self._begin_read(())
 
     def _begin_read(self, keys: Collection[str]) -> Job | None:
-        """A look at the file, whose result is its version and the values found, both kept near.
+        """A look at the file; what it finds is kept near.
         More ``keys`` may be added until it is sent.
         """
         look = partial(self._read, keys=keys, now=self._clock())
@@ -157,12 +166,12 @@ class SqliteReads:
 
     def _read(
         self, db: sqlite3.Connection, *, keys: Collection[str], now: float
-    ) -> tuple[Hashable, dict[str, Entry]]:
-        """In the thread. The version comes first: what changes after it is seen by the next look.
-        Another connection counts anew.
+    ) -> tuple[Hashable, bool, dict[str, Entry]]:
+        """In the thread. Who else has it open and the version come first: what changes after that
+        is seen by the next look. Another connection counts anew.
         """
-        version = self._version(db)
-        return version, entries.get_many(db, keys, now) if keys else {}
+        alone, version = self._alone(), self._version(db)
+        return version, alone, entries.get_many(db, keys, now) if keys else {}
 
     def _version(self, db: sqlite3.Connection) -> Hashable:
         return self._file.openings, entries.version(db)
@@ -173,10 +182,11 @@ class SqliteReads:
         self._over(look)
         if look.error is not None:
             return
-        version, found = look.result
+        version, self._was_alone, found = look.result
+        self._looked_at = began
         self._near.read(found, version=version, began=began, changes=changes)
         self._absent.looked(version, began)
-        if self._absent.due and self._alone():
+        if self._absent.due and self._was_alone:
             self._absent.begin(version, self._writing)
             self._read_keys(version)
 

@@ -122,7 +122,7 @@ class SqliteStore:
         """The same, in company of what else is written. Other processes find it in the file only,
         so where there are any it is there first.
         """
-        if not self.alone or len(value) > self._longest:
+        if not self._reads.alone or len(value) > self._longest:
             await self.put(key, value, ttl_s)
             return
         entry = Entry(value, self._until(ttl_s))

@@ -208,12 +208,18 @@ def test_its_own_writes_are_found(tmp_path: Path, reads: list[Absent]) -> None:
 def test_in_company_what_another_wrote_is_found_at_once(
     tmp_path: Path, reads: list[Absent]
 ) -> None:
-    """Whoever has the file open, too, may write at any moment."""
+    """Whoever has the file open, too, may write at any moment; that it is there is known soon."""
 
     async def work() -> None:
         store = SqliteStore(tmp_path / "s.db")
         await knows(store, reads[-1])
         other = SqliteStore(tmp_path / "s.db")
+
+        async def is_known() -> bool:
+            await store.get("other")
+            return not store._reads.alone
+
+        await until(is_known)
         for number in range(200):
             assert await store.get(f"k{number}") is None
             await put(other, f"k{number}", b"1")
