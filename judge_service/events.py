@@ -268,13 +268,3 @@ def by_kind(*some: Handlers) -> Mapping[type, Sequence[Observer]]:
         for kind, tell in handlers.items():
             told.setdefault(kind, []).append(tell)
     return told
-
-
-def all_of(*observers: Observer) -> Observer:
-    """One observer that tells several, in order."""
-
-    def tell(event: Event) -> None:
-        for observer in observers:
-            observer(event)
-
-    return tell

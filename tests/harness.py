@@ -21,7 +21,7 @@ from judge_service.api.app import create_app
 from judge_service.api.door import DoorLimits, door_options
 from judge_service.gates.gates import Gates
 from judge_service.settings import Settings
-from tests.polling import comes
+from tests.polling import WITHIN_S, comes
 from tests.provider import FakeProvider
 
 RUBRIC = """
@@ -168,8 +168,9 @@ def _candidate(given: object) -> object:
 
 
 class _Client(httpx.Client):
-    """Its answers are given when the service is through with the request, too: log lines and spans
-    are made behind the last byte, and are looked for in this process. ``loop`` is the service's.
+    """Its answers are given when the service is through with the request, too: log lines and
+    metrics are made before the last byte, but a span ends behind it, and is looked for in this
+    process. ``loop`` is the service's.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, **settings: Any) -> None:
@@ -177,12 +178,15 @@ class _Client(httpx.Client):
         self._loop = loop
 
     def send(self, request: httpx.Request, **how: Any) -> httpx.Response:
-        """The answer; where a service has stopped meanwhile there is nothing to wait for."""
+        """The answer. AssertionError where the service's loop is blocked behind it; where the
+        service has stopped meanwhile there is nothing to wait for.
+        """
         answer = super().send(request, **how)
         through = threading.Event()
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(through.set)
-            through.wait(5.0)
+            came = through.wait(WITHIN_S)
+            assert came or self._loop.is_closed(), "the service's loop is blocked"
         return answer
 
 

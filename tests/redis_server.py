@@ -75,7 +75,11 @@ class RedisServer:
             self._process = subprocess.Popen(
                 command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
-            until(self._settled, f"redis-server does not answer; see {self.log}")
+            try:
+                until(self._settled, f"redis-server does not answer; see {self.log}")
+            except BaseException:
+                self.kill()
+                raise
             if self._process.poll() is None:
                 return
         raise AssertionError(f"redis-server did not start; see {self.log}")

@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cp judge_service/candidate/{chat_template_table,chat_turns}.py clients/src/judge_client/vendor/
+cp judge_service/candidate/{chat_template_table,chat_turns,role}.py clients/src/judge_client/vendor/

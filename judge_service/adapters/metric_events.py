@@ -59,22 +59,23 @@ class Figures(Protocol):
 
 
 class EventCounts:
-    """Counts events (``observe``) and HTTP requests (``answered``) in ``figures``."""
+    """Counts events (``handlers``) and HTTP requests (``answered``) in ``figures``.
 
-    def __init__(self, figures: Figures) -> None:
+    With ``queues_late`` the gauges of queues are set by ``set_queues`` only: every upstream call
+    changes a queue twice, and nobody sees but the last change before a scrape.
+    """
+
+    def __init__(self, figures: Figures, *, queues_late: bool = False) -> None:
         self._figures = figures
         self._ids: set[str] = set()
         self._recent: dict[str, _Recent] = {}
-        self.handlers = self._handlers_by_event()
+        self._queues: dict[str, ev.QueueChanged] = {}
+        self.handlers: Final[ev.Handlers] = self._handlers_by_event(
+            self._keep_queue if queues_late else self._set_queue
+        )
         for metric, series in START_AT_ZERO.items():
             for labels in series:
                 figures.count(metric, *labels, by=0)
-
-    def observe(self, event: ev.Event) -> None:
-        """Take note of one event; an ``Observer``."""
-        handler = self.handlers.get(type(event))
-        if handler is not None:
-            handler(event)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one HTTP request. ``method`` and ``route`` must be from closed sets."""
@@ -91,6 +92,13 @@ class EventCounts:
             labels = (kind, self._id(rubric), "success", NONE)
             self._figures.count(Counts.outcomes, *labels, by=0)
 
+    def set_queues(self) -> None:
+        """Set the gauges of the queues that were not set with each change. May run in another
+        thread than the rest.
+        """
+        for event in self._queues.copy().values():
+            self._set_queue(event)
+
     def _id(self, name: str) -> str:
         if name in self._ids:
             return name
@@ -101,7 +109,7 @@ class EventCounts:
 
     # How events are counted.
 
-    def _handlers_by_event(self) -> dict[type, Callable[[Any], None]]:
+    def _handlers_by_event(self, queue_changed: Callable[[ev.QueueChanged], None]) -> ev.Handlers:
         def of_judge(metric: Count) -> Callable[[Any], None]:
             return lambda event: self._figures.count(metric, self._id(event.judge))
 
@@ -114,7 +122,7 @@ class EventCounts:
             ev.RetryDenied: of_error(Counts.upstream_retries_denied),
             ev.LookedUp: lambda event: self._figures.count(Counts.cache_lookups, event.result),
             ev.Joined: of_judge(Counts.single_flight_joins),
-            ev.QueueChanged: self.queue_changed,
+            ev.QueueChanged: queue_changed,
             ev.Shed: of_judge(Counts.shed),
             ev.BreakerChanged: self._breaker_changed,
             ev.Judged: self._judged,
@@ -211,8 +219,10 @@ class EventCounts:
         self._figures.count(Counts.upstream_cost_usd, judge, by=usage.cost_usd or 0.0)
         self._figures.count(Counts.upstream_unknown_cost_calls, judge, by=usage.unknown_cost_calls)
 
-    def queue_changed(self, event: ev.QueueChanged) -> None:
-        """Tell how many calls wait for a judge, run and may run."""
+    def _keep_queue(self, event: ev.QueueChanged) -> None:
+        self._queues[event.judge] = event
+
+    def _set_queue(self, event: ev.QueueChanged) -> None:
         judge = self._id(event.judge)
         self._figures.set(Levels.queue_waiting, event.waiting, judge)
         self._figures.set(Levels.queue_running, event.running, judge)

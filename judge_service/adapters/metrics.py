@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from judge_service.adapters.metric_events import EventCounts
 from judge_service.adapters.metric_table import Levels
 from judge_service.adapters.own_figures import OwnFigures
-from judge_service.events import QueueChanged
 
 if TYPE_CHECKING:
     from judge_service.adapters.prometheus_metrics import SharedFigures
 
 
 class Metrics(EventCounts):
-    """Counts events (``observe``) and HTTP requests (``answered``), and renders them.
+    """Counts events (``handlers``) and HTTP requests (``answered``), and renders them.
 
     ``shared_dir`` is the folder of all worker processes, where there are several. Raises
     ConfigError when it is missing.
@@ -22,13 +21,10 @@ class Metrics(EventCounts):
 
     def __init__(self, version: str, shared_dir: str | None = None) -> None:
         kept = OwnFigures() if shared_dir is None else _shared(shared_dir)
-        super().__init__(kept)
+        # Of several processes any may be asked for the figures of all: each tells at once.
+        super().__init__(kept, queues_late=shared_dir is None)
         kept.set(Levels.build_info, 1, version)
         self._kept = kept
-        self._queues: dict[str, QueueChanged] = {}
-        if shared_dir is None:
-            # Twice in a call; nobody sees but the last before somebody looks.
-            self.handlers[QueueChanged] = self._keep_queue
 
     def render(self, accept: str = "") -> tuple[bytes, str]:
         """Everything that was counted so far, as text in the form that ``accept`` asks for, and
@@ -36,12 +32,8 @@ class Metrics(EventCounts):
         """
         from judge_service.adapters.prometheus_metrics import rendered
 
-        for event in self._queues.copy().values():
-            self.queue_changed(event)
+        self.set_queues()
         return rendered(self._kept, accept)
-
-    def _keep_queue(self, event: QueueChanged) -> None:
-        self._queues[event.judge] = event
 
 
 def _shared(folder: str) -> SharedFigures:

@@ -44,8 +44,8 @@ from judge_service.errors import ConfigError
 
 PREFIX: Final = "judge_service_"
 
-# Process-wide in the client: without it every counter has a second series with its birthday. What
-# the client has no types for is called untyped.
+# Process-wide in the client: without it every counter has a second series with its birthday. Here
+# and below, types are not checked where the client declares none.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 _Series = TypeVar("_Series", Counter, Gauge, Histogram)

@@ -5,10 +5,12 @@ of a start to make.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable
 
 from fastapi import APIRouter, FastAPI
 
+log = logging.getLogger("judge_service")
 AFTER_START_S = 0.5
 """They wait so long after the start: what the first verdict waits for is loaded before."""
 
@@ -22,6 +24,7 @@ class LaterRoutes:
         self._app = app
         self._there = frozenset(there)
         self._added = False
+        self._made: asyncio.Future[list[APIRouter]] | None = None
 
     async def before(self, path: str) -> None:
         """Add them where a request for ``path`` may need them."""
@@ -29,20 +32,28 @@ class LaterRoutes:
             await self._add()
 
     async def ahead(self) -> None:
-        """Add them before anybody asks."""
+        """Add them before anybody asks. A failure is logged; whoever asks for one tries again."""
         await asyncio.sleep(AFTER_START_S)
-        await self._add()
+        try:
+            await self._add()
+        except Exception:
+            log.exception("the routes that no start waits for could not be added")
 
     def add(self) -> None:
         """Add them now."""
         if not self._added:
-            self._added = True
+            # Where one cannot be made none is added, and the next call tries again.
             for router in _routers():
                 self._app.include_router(router)
+            self._added = True
 
     async def _add(self) -> None:
-        # What takes time is to make them, and that many may wait for at once.
-        await asyncio.to_thread(_routers)
+        # To make them takes time. They are made in one thread, however many requests wait: these
+        # would take all threads there are. A failure is told to those who wait, and then forgotten.
+        if self._made is None or self._made.done():
+            self._made = asyncio.get_running_loop().run_in_executor(None, _routers)
+        # Shielded, as a request that is given up must not take them from the others.
+        await asyncio.shield(self._made)
         self.add()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from judge_service.text.data_block import Part, parts_of
-from judge_service.text.forms import identity_key
+from judge_service.text.identity_key import identity_key
 from judge_service.types import Message, Prompt
 
 

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from judge_service.candidate.role import ROLE_PATTERN
 from judge_service.text.parts import said
 from judge_service.types import Message, ToolCall
 
@@ -93,6 +94,7 @@ class PartBody(BaseModel):
         extra="allow",
         strict=True,
         frozen=True,
+        defer_build=True,
         json_schema_extra={
             "if": {"properties": {"type": {"const": "text"}}},
             "then": {"required": ["text"], "properties": {"text": {"type": "string"}}},
@@ -116,7 +118,7 @@ class PartBody(BaseModel):
 class MessageBody(Wire):
     """A chat message. System, developer and tool turns are data like all the rest."""
 
-    role: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,32}$")]
+    role: Annotated[str, StringConstraints(pattern=rf"^{ROLE_PATTERN}$")]
     content: (
         Annotated[
             Annotated[Text, Tag(ONE)]

@@ -212,7 +212,7 @@ def _run_one(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> 
 
 def _run_workers(config: uvicorn.Config, bound: socket.socket, listening: Ready) -> None:
     workers = Workers(config, bound, listening)
-    look_rarely()  # as the workers do once they have started
+    look_rarely()  # the start of this process, through which it did not look, is over
     workers.run()
     if any(process.exitcode == STARTUP_FAILURE for process in workers.processes):
         raise typer.Exit(WRONG)

@@ -68,7 +68,7 @@ PromptField = Annotated[
 class Line(BaseModel):
     """Base of a gold line and its candidates: unknown fields are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class _Candidate(Line):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -33,14 +33,14 @@ def verdict_key(
 
     An ``embedded`` judge listens on another port each time; its address is no part of the key.
     """
-    digest = _begun(
+    key_of = _begun(
         "shared" if tenant is None else f"tenant {tenant}",
         judge.model,
         "embedded" if embedded else f"at {judge.api_base}",
         _sampling(judge),
         question.system,
         str(len(question.slots)),
-    ).copy()
+    )
     fields: list[str] = []
     for name, value in question.slots:
         if isinstance(value, str):
@@ -48,14 +48,20 @@ def verdict_key(
         else:
             fields += (name, "messages", _canonical([_message(message) for message in value]))
     fields.append(_form(question.form))
-    digest.update(_framed(fields))
-    return PREFIX + digest.hexdigest()
+    return key_of(fields)
 
 
 @lru_cache(maxsize=256)
-def _begun(*fields: str) -> hashlib._Hash:
-    """What the keys of many questions begin with."""
-    return hashlib.sha256(_framed(fields))
+def _begun(*first: str) -> Callable[[Iterable[str]], str]:
+    """The keys of many questions, which begin with the same fields: given the others, the key."""
+    begun = hashlib.sha256(_framed(first))
+
+    def key_of(others: Iterable[str]) -> str:
+        digest = begun.copy()
+        digest.update(_framed(others))
+        return PREFIX + digest.hexdigest()
+
+    return key_of
 
 
 def _framed(fields: Iterable[str]) -> bytes:

@@ -68,10 +68,13 @@ class Seal:
 
 
 def _as_bytes(fields: dict[str, Any]) -> bytes:
-    try:
-        return to_json(fields)
-    except PydanticSerializationError:  # half of a surrogate pair: only JSON's escapes can say it
-        return json.dumps(fields, separators=(",", ":")).encode()
+    """The fields as JSON. Raises ValueError for a number that JSON does not have."""
+    if "probabilities" not in fields:  # to_json would write NaN for such a number
+        try:
+            return to_json(fields)
+        except PydanticSerializationError:
+            pass  # half of a surrogate pair: only JSON's escapes can say it
+    return json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()
 
 
 def record_of(data: object) -> VerdictRecord:

@@ -17,8 +17,13 @@ SEAL = Seal(ServiceSecret(current=b"one secret"))
 VALUES: st.SearchStrategy[Any] = st.one_of(
     st.integers(-3, 12), st.text(max_size=8), st.dictionaries(st.text(), st.integers(), min_size=1)
 )
+CHANCES = st.dictionaries(st.text(), st.lists(st.floats(0, 0.2), max_size=5).map(tuple), max_size=3)
 RECORDS = st.builds(
-    VerdictRecord, value=VALUES, reason=st.text(), model_served=st.none() | st.text()
+    VerdictRecord,
+    value=VALUES,
+    reason=st.text(),
+    model_served=st.none() | st.text(),
+    probabilities=CHANCES,
 )
 
 
@@ -41,6 +46,16 @@ def test_a_flipped_bit_is_noticed(record: VerdictRecord, position: int, bit: int
 def test_any_bytes_are_just_no_verdict(data: bytes) -> None:
     """Garbage raises nothing."""
     assert SEAL.open(KEY, data) is None
+
+
+@pytest.mark.parametrize("chance", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_no_number_is_not_kept(chance: float) -> None:
+    """JSON has no such number; a judge's probability that is none is a mistake of ours."""
+    record = VerdictRecord(
+        value=5, reason="NaN", model_served=None, probabilities={"quality": (0.5, chance)}
+    )
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        SEAL.close(KEY, record)
 
 
 def test_an_entry_belongs_to_its_key_and_secret() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -17,6 +16,7 @@ import pytest
 from tests.cohort.members import POINTS, TEXTS, client, from_two_processes, join, posted
 from tests.cohort.replicas import Replica, prepared
 from tests.harness import new_prompt
+from tests.polling import until
 from tests.provider import FakeProvider, behaviours
 from tests.redis_server import RedisServer
 from tests.trainers.support import openrlhf_url, queries
@@ -80,24 +80,19 @@ async def waiting(redis: RedisServer, prompt_members: int) -> None:
         keys = redis.command("KEYS", "jg:2:*:places").split()
         return sum(int(redis.command("ZCARD", key)) for key in keys) >= prompt_members
 
-    until = time.monotonic() + 60.0
-    while time.monotonic() < until:
-        if await asyncio.to_thread(there):
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("members did not arrive")
+    await asyncio.to_thread(until, there, "members did not arrive")
 
 
 async def kept(file: Path, members: int) -> None:
     """So many members have places that a restart does not take from them."""
-    until = time.monotonic() + 60.0
     query = "SELECT count(*) FROM places WHERE key LIKE 'jg:2:%:places'"
-    while time.monotonic() < until:
+
+    def there() -> bool:
         with closing(sqlite3.connect(file)) as found:
-            if found.execute(query).fetchone()[0] >= members:
-                return
-        await asyncio.sleep(0.01)
-    raise AssertionError("members are not kept")
+            places: int = found.execute(query).fetchone()[0]
+        return places >= members
+
+    await asyncio.to_thread(until, there, "members are not kept")
 
 
 @pytest.mark.parametrize("rubric", ["quality", "pair"])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from judge_service.api.schemas import AssessBody
 from judge_service.errors import ConfigError
 from judge_service.gold.file import gold_text, load_gold, parse_gold
 from judge_service.gold.item import GoldItem, majority
@@ -196,6 +197,51 @@ def test_messages_are_read_as_in_a_request(message: dict[str, Any], read: Messag
 
 
 ASKED = {"role": "user", "content": "a"}
+BODY = {"rubric": "r", "prompt": "p"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "input_audio"}]},
+        {"role": "assistant", "content": None, "refusal": "No."},
+        {"role": "assistant", "content": None, "tool_calls": [CHAT_CALL]},
+        {"role": "assistant", "content": [{"type": "reasoning", "text": "hm"}]},
+        {"role": "tool", "content": "7", "tool_call_id": "c1", "name": "find"},
+    ],
+    ids=["parts", "refusal", "calls", "reasoning", "tool"],
+)
+def test_a_request_and_a_gold_line_mean_the_same(message: dict[str, Any]) -> None:
+    """What the API takes, a gold file takes, and it is the same message."""
+    candidate = {"messages": [message]}
+    sent = AssessBody.model_validate({**BODY, "candidate": candidate}).request().candidate
+    gold, faults = parse_gold(json.dumps(line(candidate=candidate)), name="g", where="g")
+
+    assert not faults
+    assert gold.items[0].candidates == (sent,)
+
+
+THOUGHT_ID = "call_0f8b__thought__" + "Q2hlY2s/" * 100
+
+
+@pytest.mark.parametrize("word", [THOUGHT_ID, "a\nb\x00", "", "\ud83d"], ids=ascii)
+def test_recorded_ids_are_taken_as_they_are(word: str) -> None:
+    """Ids that hold a thought, or that a trainer left empty; a request has bounds for them."""
+    calls = [{**CALL, "id": word}, {**CHAT_CALL, "id": word}]
+    turns = [
+        {"role": "assistant", "tool_calls": calls},
+        {"role": "tool", "content": [{"type": "a\tb"}], "name": word, "tool_call_id": word},
+    ]
+    gold, faults = parse_gold(json.dumps(line(candidate=turns)), name="g", where="g")
+
+    assert not faults
+    call = ToolCall(name=CALL["name"], arguments=CALL["arguments"], id=word)
+    said = "(a\tb part, not shown)"
+    assert gold.items[0].candidates[0].messages == (
+        Message(role="assistant", tool_calls=(call, call)),
+        Message(role="tool", text=said, name=word, tool_call_id=word),
+    )
+    assert parse_gold(gold_text(gold.items), name="g", where="g") == (gold, [])
 
 
 @pytest.mark.parametrize(
@@ -215,8 +261,12 @@ ASKED = {"role": "user", "content": "a"}
          "candidate[0].tool_calls[0].name: missing"),
         ({"candidate": [{"role": "user", "tool_calls": {}}]},
          "candidate[0].tool_calls: must be a list"),
-        ({"candidate": [{"role": "tool", "tool_call_id": ""}]},
-         "candidate[0].tool_call_id: String should have at least 1 character"),
+        ({"candidate": [{"role": "tool", "tool_call_id": 7}]},
+         "candidate[0].tool_call_id: Input should be a valid string"),
+        ({"candidate": [{"role": "user", "content": [{"type": ""}]}]},
+         "candidate[0].content[0].type: String should have at least 1 character"),
+        ({"candidate": [{"role": "user", "content": [{"type": "image"}] * 1025}]},
+         "candidate[0].content: must have 0 to 1,024 parts"),
         ({"candidate": []}, "candidate: must have 1 to 4,096 messages"),
         ({"prompt": [ASKED, 7]}, "prompt[1]: must be a table"),
         ({"labels": {"quality": ["a"]}}, "labels.quality[0]: must be a number"),
@@ -246,10 +296,17 @@ messages = st.builds(
     Message,
     role=st.sampled_from(["user", "assistant", "tool"]),
     text=words,
-    name=st.none() | st.just("search"),
-    tool_calls=st.lists(st.builds(ToolCall, name=st.just("f"), arguments=words), max_size=1).map(
-        tuple
-    ),
+    name=st.none() | words,
+    tool_calls=st.lists(
+        st.builds(
+            ToolCall,
+            name=st.text(min_size=1, max_size=20),
+            arguments=words,
+            id=st.none() | words,
+        ),
+        max_size=1,
+    ).map(tuple),
+    tool_call_id=st.none() | words,
 )
 turns = st.lists(messages, min_size=1, max_size=3).map(tuple)
 candidates = st.builds(Candidate, text=words, families=families) | st.builds(

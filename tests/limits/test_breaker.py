@@ -210,8 +210,8 @@ class AnyBreaker(RuleBasedStateMachine):
         """However it ends: once calls go well, it closes."""
         for permit in self.inside:
             self.breaker.leave(permit, alive=None)
-        # The first good call may be the twentieth, of which most failed: that opens it once more.
-        for _ in range(1 + PROBES):
+        # One of the good calls may be the twentieth, of which most failed: that opens it once more.
+        for _ in range(WINDOW + PROBES):
             self.clock.now += 7.0
             call(self.breaker, alive=True)
         assert self.breaker.state == "closed"

@@ -14,6 +14,7 @@ from judge_service.access.keys_file import key_hash
 from judge_service.adapters.metric_events import MAX_IDS
 from judge_service.adapters.metrics import Metrics
 from judge_service.adapters.prometheus_metrics import PREFIX
+from judge_service.api.telemetry import Telemetry
 from judge_service.events import (
     Attempted,
     BreakerChanged,
@@ -264,6 +265,14 @@ EVENTS: list[tuple[Event, str, dict[str, str], float]] = [
 ]  # fmt: skip
 
 
+def told(*events: Event) -> Metrics:
+    """The metrics of an app that was told of these events."""
+    telemetry = Telemetry.of(None)
+    for event in events:
+        telemetry.observe(event)
+    return telemetry.metrics
+
+
 def rendered(metrics: Metrics) -> list[Metric]:
     """What an adapter renders, read as OpenMetrics."""
     text = metrics.render("application/openmetrics-text")[0].decode()
@@ -283,20 +292,31 @@ def test_every_event_is_counted(
     event: Event, name: str, labels: dict[str, str], expected: float
 ) -> None:
     """Each in a metric of its own."""
-    metrics = Metrics("1")
+    assert value(told(event), name, labels) == expected
 
-    metrics.observe(event)
 
-    assert value(metrics, name, labels) == expected
+def test_a_scrape_tells_of_queues_as_they_are() -> None:
+    """Of each judge the last change, and again at the next scrape."""
+    telemetry = Telemetry.of(None)
+
+    def waiting() -> list[float | None]:
+        return [value(telemetry.metrics, "queue_waiting", {"judge": judge}) for judge in "ab"]
+
+    telemetry.observe(QueueChanged("a", 2, 1, 4))
+    telemetry.observe(QueueChanged("b", 5, 1, 1))
+    telemetry.observe(QueueChanged("a", 0, 3, 4))
+    assert waiting() == [0, 5]
+    telemetry.observe(QueueChanged("a", 7, 3, 4))
+    assert waiting() == [7, 5]
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_what_is_no_number_enters_no_metric(number: float) -> None:
     """Whatever went wrong before."""
-    metrics = Metrics("1")
-
-    metrics.observe(Judged("assess", "r", None, number, None, number))
-    metrics.observe(Attempted("a", None, number, Usage(cost_usd=number)))
+    metrics = told(
+        Judged("assess", "r", None, number, None, number),
+        Attempted("a", None, number, Usage(cost_usd=number)),
+    )
 
     text = metrics.render()[0].decode()
     assert "nan" not in text.lower()
@@ -306,10 +326,7 @@ def test_what_is_no_number_enters_no_metric(number: float) -> None:
 
 def test_labels_are_bounded() -> None:
     """An operator's script that makes rubric after rubric does not fill the memory."""
-    metrics = Metrics("1")
-
-    for number in range(MAX_IDS + 50):
-        metrics.observe(GroupRanked(f"r{number}", (), False))
+    metrics = told(*(GroupRanked(f"r{number}", (), False) for number in range(MAX_IDS + 50)))
 
     text = metrics.render()[0].decode()
     assert 'judge_service_groups_total{rubric="other"} 50.0' in text

@@ -93,9 +93,12 @@ from judge_service.adapters.metrics import Metrics
 from judge_service.events import BreakerChanged, Judged, QueueChanged
 metrics = Metrics("1", sys.argv[1])
 metrics.know(["a"], [("r", "assess")])
-metrics.observe(Judged("assess", "r", "timeout", None, None, 1.0))
-metrics.observe(QueueChanged("a", 2, 3, 4))
-metrics.observe(BreakerChanged("a", sys.argv[2]))
+for event in (
+    Judged("assess", "r", "timeout", None, None, 1.0),
+    QueueChanged("a", 2, 3, 4),
+    BreakerChanged("a", sys.argv[2]),
+):
+    metrics.handlers[type(event)](event)
 print("ready", flush=True)
 for _ in sys.stdin:
     print(metrics.render()[0].decode(), "END", sep="\\n", flush=True)

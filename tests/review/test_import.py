@@ -122,6 +122,32 @@ def test_texts_come_back_as_they_were(bench: Bench, text: str) -> None:
     assert load_gold(out).digest == load_gold(gold).digest
 
 
+@pytest.mark.parametrize("word", ["call_1__thought__" + "Q2hlY2s/" * 100, "a\tb", ""], ids=ascii)
+def test_recorded_conversations_come_back_as_they_were(bench: Bench, word: str) -> None:
+    """Ids of calls have whatever form the model's provider gave them."""
+    call = {"name": "find", "arguments": "{}", "id": word}
+    lines = [
+        {
+            **line,
+            "candidate": [
+                {"role": "assistant", "tool_calls": [call]},
+                {"role": "tool", "content": "7", "tool_call_id": word},
+                {"role": "assistant", "content": line["candidate"]},
+            ],
+        }
+        for line in points(3)
+    ]
+    gold, runs = recorded(bench, lines)
+    sheet = bench.folder / "sheet.csv"
+    export(bench, "--gold", gold, "--runs", runs, "--out", sheet)
+    anna = filled(sheet, "anna", lambda row: {"label.quality": "3"})
+    out = bench.folder / "new.jsonl"
+    ran = take(bench, anna, *key(sheet), "--out", out)
+
+    assert ran.code == 0, ran.err
+    assert load_gold(out).digest == load_gold(gold).digest
+
+
 def test_a_sheet_may_come_back_from_another_program(bench: Bench, sheet: Path) -> None:
     """Semicolons for commas, rows in another order, columns that are gone or new."""
     anna = filled(sheet, "anna", lambda row: {"label.quality": "3,0"}, separator=";")

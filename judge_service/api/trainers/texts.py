@@ -8,6 +8,7 @@ from typing import Any
 
 from judge_service.api.problems import Problem
 from judge_service.candidate.message_schema import MAX_MESSAGES, MAX_TEXT_BYTES, is_long
+from judge_service.candidate.role import role_or_user
 from judge_service.rubric.rubric import Rubric
 from judge_service.text.parts import said
 from judge_service.types import Message, ToolCall
@@ -88,12 +89,14 @@ def message_of(value: Any, field: str) -> Message:
 
 
 def role_of(value: Any, field: str) -> str:
-    """Who speaks, in a chat's words. Raises Problem 422."""
+    """Who speaks, in a chat's words; the user, where no request may have that word.
+
+    Raises Problem 422 where nothing says who.
+    """
     role = text_of(value, field).strip().lower()
-    role = _ROLES.get(role, role)
-    if not role.isascii() or not role.isidentifier() or len(role) > 32:
+    if not role:
         raise wrong(field, "must be a word such as user or assistant")
-    return role
+    return role_or_user(_ROLES.get(role, role))
 
 
 def content_of(value: Any, field: str) -> str:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from .chat_template_table import BEGINNINGS, ROLES, TEMPLATES, TRAILING, Template
+from .role import role_or_user
 
 MAX_TURNS = 4_096
 """A prompt that seems to have more is one text."""
 _BEGINNINGS = re.compile(BEGINNINGS)
 _SYSTEM = re.compile(r"\A\s*<<SYS>>\n?(?P<system>.*?)\n?<</SYS>>\s*", re.DOTALL)
 _IMAGES = re.compile(r"(?:<\|vision_start\|>)?(?:<\|(?:image|video)_pad\|>)+(?:<\|vision_end\|>)?")
-_ROLE = re.compile(r"[a-z_]{1,32}")
-"""What a message's role may be in a request."""
 _NO_THOUGHT = re.compile(r"\s*(?:<think>)?\s*</think>\s*")
 _CLOSING, _OPENING = "</s>", "<s>"
 
@@ -129,5 +128,4 @@ def _said(before: str, turns: list[Turn]) -> Iterator[tuple[str, str]]:
 def role_of(head: re.Match[str]) -> str:
     """Who speaks under a template's header, in a chat's words."""
     role = head["role"].strip().lower()
-    known = ROLES.get(role, role)
-    return known if _ROLE.fullmatch(known) else "user"
+    return role_or_user(ROLES.get(role, role))

@@ -1,4 +1,4 @@
-"""The form of a candidate's text that tells which one it is."""
+"""The form of a text that tells which candidate it is."""
 
 from __future__ import annotations
 
