@@ -7,9 +7,6 @@ for a literal costs a small part of a regular expression's walk over the same te
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-_APART = str.maketrans({code: " " for code in range(128) if not chr(code).isalnum()})
 _HEX, _DIGIT, _SPACED, _BLANK = (bytearray(b"." * 256) for _ in range(4))
 for _byte in b"0123456789abcdefABCDEF":
     _HEX[_byte] = ord("h")
@@ -31,22 +28,6 @@ _INNER_APART = 3
 """Of the six that stand between the first and the last every other one is counted, as what was
 counted is not looked at again.
 """
-
-
-@lru_cache(maxsize=2)
-def words_of(text: str) -> tuple[frozenset[str], str]:
-    """The words of a text, each once: as a set, and in one string with blanks between them.
-
-    What consists of ASCII letters alone stands in that string if it stands in the text, and only
-    then; where words come again, the string is the shorter one.
-    """
-    words = frozenset(text.translate(_APART).split())
-    return words, " ".join(words)
-
-
-def any_letters(text: str, *needles: str) -> bool:
-    """Whether one of the needles, of ASCII letters alone, stands in the text, anywhere."""
-    return any_of(words_of(text)[1], *needles)
 
 
 def any_of(text: str, *words: str) -> bool:

@@ -13,7 +13,6 @@ from functools import lru_cache
 from judge_service.flags import Flag
 from judge_service.injection import patterns as shapes
 from judge_service.injection import places
-from judge_service.injection.cheap_looks import words_of
 from judge_service.injection.code_spans import Span, code_spans
 from judge_service.injection.phrases import commands, orders, speaks_rot13
 from judge_service.injection.talk import Surroundings
@@ -31,12 +30,7 @@ def detect(text: str) -> tuple[Flag, ...]:
     Latin) and as it decodes (base64, base32, hexadecimal, rot13, URL and HTML escapes, character
     codes, tag characters). The detail names the kind and the reading, never the text.
     """
-    if len(text) <= _REMEMBERED_CHARS:
-        return _remembered(text)
-    try:
-        return _detected(text)
-    finally:
-        words_of.cache_clear()  # nor are its words kept
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _detected(text)
 
 
 def _detected(text: str) -> tuple[Flag, ...]:

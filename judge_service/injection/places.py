@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from judge_service.injection.cheap_looks import any_letters, any_of
+from judge_service.injection.cheap_looks import any_of
 from judge_service.injection.code_spans import Span, inside
 from judge_service.injection.patterns import CONTROL_TOKEN
 from judge_service.injection.talk import SECURITY_TALK
@@ -122,14 +122,14 @@ def _line_before(text: str, position: int) -> str:
 
 def behind_roles(text: str) -> str:
     """Return what follows lines that open a turn of a system, a user or an assistant."""
-    if text.isascii() and not any_letters(text, *_ROLES):
+    if text.isascii() and not any_of(text, *_ROLES):
         return ""
     return _behind(text, (m.end() for m in _ROLE.finditer(text)), 240)
 
 
 def behind_addresses(text: str) -> str:
     """Return what follows an address to the judge."""
-    if not any_letters(text, *_ADDRESSED):
+    if not any_of(text, *_ADDRESSED):
         return ""
     return _behind(text, (m.end() for m in _ADDRESS.finditer(text)), 240)
 
