@@ -7,13 +7,14 @@ takes a few keys for held that are not, and never one for absent that is held.
 
 from __future__ import annotations
 
+import mmap
 import time
 from collections.abc import Callable, Collection, Hashable
 
 from judge_service.adapters.sqlite_near import TRUSTED_S
 
 _BITS = 1 << 25
-"""Four megabytes, taken from the system when keys come; twice while the keys are read anew."""
+"""Four megabytes at most; twice while the keys are read anew."""
 _MASK = _BITS - 1
 _HALF = 32  # of a hash, in bits
 MOST_KEYS = 8_000_000
@@ -34,12 +35,12 @@ class Absent:
     def __init__(self, tick: Callable[[], float] = time.monotonic) -> None:
         self.known = False
         self._tick = tick
-        self._bits = bytearray(_BITS // 8)
+        self._bits: mmap.mmap | None = None
         self._count = 0
         self._version: Hashable = None
         self._looked_at = float("-inf")
         # While all keys are read: what is to take the place of the above.
-        self._next: bytearray | None = None
+        self._next: mmap.mmap | None = None
         self._next_count = 0
         self._next_version: Hashable = None
         self._ended_at = float("-inf")
@@ -60,7 +61,7 @@ class Absent:
         """All keys of a file of this version are read from now on. ``writing`` are those that this
         process has begun to write: a page may be read before they are in it.
         """
-        self._next = bytearray(_BITS // 8)
+        self._next = _zeros()
         self._next_count = 0
         self._next_version = version
         self.read(writing)
@@ -85,8 +86,9 @@ class Absent:
 
     def add(self, keys: Collection[str]) -> None:
         """This process begins to write these."""
-        _mark(self._bits, keys)
-        self._count += len(keys)
+        if self._bits is not None:
+            _mark(self._bits, keys)
+            self._count += len(keys)
         self.read(keys)
 
     def looked(self, version: Hashable, began: float) -> None:
@@ -98,14 +100,19 @@ class Absent:
 
     def lacks(self, key: str) -> bool:
         """Whether the file surely does not hold the key, as it was a moment ago."""
-        if not self.known or self._tick() - self._looked_at > TRUSTED_S:
-            return False
         bits, number = self._bits, hash(key)
+        if bits is None or not self.known or self._tick() - self._looked_at > TRUSTED_S:
+            return False
         first, second = number & _MASK, number >> _HALF & _MASK
         return not (bits[first >> 3] >> (first & 7) & bits[second >> 3] >> (second & 7) & 1)
 
 
-def _mark(bits: bytearray, keys: Collection[str]) -> None:
+def _zeros() -> mmap.mmap:
+    """Bytes that the system gives only where they are written to: most services keep few keys."""
+    return mmap.mmap(-1, _BITS // 8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def _mark(bits: mmap.mmap, keys: Collection[str]) -> None:
     for key in keys:
         number = hash(key)
         for place in (number & _MASK, number >> _HALF & _MASK):
