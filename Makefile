@@ -81,7 +81,7 @@ rank-quality: $(READY) ## Print what a ranking is worth for how many calls, on s
 openrlhf-client: $(READY) ## Let OpenRLHF's own client, taken from its wheel, ask the service
 	$(BIN)/python -m benchmarks.openrlhf_client
 
-speed: $(READY) redis-server ## Print the speed table; ROW="start memory" measures those (most of an hour)
+speed: $(READY) redis-server ## Print the speed table; ROW="start memory" measures those (up to an hour)
 	$(BIN)/python -m benchmarks.speed $(ROW)
 
 example-dashscope: $(READY) ## Rollouts, rewards and group rewards in DashScope's own server, offline
