@@ -230,20 +230,25 @@ class SqliteStore:
         if self._tidying is None and job.error is None:
             self._tidying = self._begin("write", self._tidy, self._tidied, hurry=False)
 
-    def _tidy(self, db: sqlite3.Connection) -> bool:
-        """In the thread, with what comes next: whether there was anything to tidy up."""
-        due = self._writes >= TIDY_EVERY or entries.used_bytes(db) > self._max_bytes
-        if due:
-            persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
-        return due
+    def _tidy(self, db: sqlite3.Connection) -> int | None:
+        """In the thread, with what comes next: how many bytes less are used; None where there was
+        nothing to tidy up.
+        """
+        used = entries.used_bytes(db)
+        if self._writes < TIDY_EVERY and used <= self._max_bytes:
+            return None
+        persistent(lambda db: entries.tidy(db, self._max_bytes, self._clock()), db)
+        return used - entries.used_bytes(db)
 
     def _tidied(self, job: Job) -> None:
         self._tidying = None
-        if job.error is None and not job.result:
+        if job.error is None and job.result is None:
             return  # nothing was written, so that nothing is known of writing
         self._over("write", job)
-        if job.error is None:
-            self._writes = 0
+        if job.error is not None:
+            return
+        self._writes = 0
+        if job.result > 0:  # there may be more to remove
             self._tidying = self._begin("write", self._tidy, self._tidied, hurry=False)
 
     def _begin(

@@ -7,10 +7,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from judge_service.adapters.redis_store import RedisStore
 from judge_service.adapters.redis_url import parse_redis_url
+from judge_service.adapters.sqlite_store import MAX_BYTES, SqliteStore
 from judge_service.events import Event, StoreFailed
 from judge_service.storage.store import Store
 
@@ -120,3 +122,15 @@ async def gives_up(store: Store) -> bool:
     """Whether Redis is no longer asked: operations cost nothing."""
     await store.get("a")
     return await store.trouble() is not None and await costs(store) < FAST_S
+
+
+@asynccontextmanager
+async def opened(
+    file: Path, seen: Seen | None = None, max_bytes: int = MAX_BYTES
+) -> AsyncIterator[SqliteStore]:
+    """A store over a file."""
+    store = SqliteStore(file, observer=seen or Seen(), max_bytes=max_bytes)
+    try:
+        yield store
+    finally:
+        await store.aclose()
